@@ -28,6 +28,8 @@ if(TARGET strobe_lib_shared)
     set_target_properties(sample_marked PROPERTIES OUTPUT_NAME marked RUNTIME_OUTPUT_DIRECTORY ${sample_bin})
     add_test(NAME sample/record COMMAND ${STROBE_PYTHON} -B ${sample_folder}/test_sample.py $<TARGET_FILE:strobe> ${STROBE_PROGRAMS_BIN})
     set_tests_properties(sample/record PROPERTIES TIMEOUT 600 ENVIRONMENT "STROBE_BURNER=$<TARGET_FILE:sample_burner>")
+    add_test(NAME sample/timers COMMAND ${STROBE_PYTHON} -B ${sample_folder}/test_timers.py $<TARGET_FILE:strobe> ${STROBE_PROGRAMS_BIN})
+    set_tests_properties(sample/timers PROPERTIES TIMEOUT 600 ENVIRONMENT "STROBE_BURNER=$<TARGET_FILE:sample_burner>")
     if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
         add_test(NAME sample/python_frames COMMAND ${STROBE_PYTHON} -B ${sample_folder}/test_python_frames.py $<TARGET_FILE:strobe> ${STROBE_PROGRAMS_BIN})
         add_test(NAME sample/python_frames_of_all COMMAND ${STROBE_PYTHON} -B ${sample_folder}/test_python_frames.py $<TARGET_FILE:strobe>

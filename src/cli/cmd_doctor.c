@@ -326,7 +326,9 @@ static void check_samples(struct report *report)
     if (error)
         add(report, LEVEL_WARNING, "samples",
             "root: sysctl kernel.perf_event_paranoid=2; in a container: --cap-add PERFMON",
-            "stack samples and context switches are refused: %s", strerror(error));
+            "the kernel refuses perf events (%s): a timer in the command takes samples instead, "
+            "without switches, and --pid has none",
+            strerror(error));
     else
         add(report, LEVEL_OK, "samples", has_kernel ? NULL : more,
             has_kernel ? "of programs and of the kernel's side"

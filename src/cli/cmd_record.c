@@ -49,8 +49,12 @@ static const char help[] =
     "                       command alone; without it those that go on are named\n"
     "      --sample HZ      stack samples per second of CPU time (default 997), and context "
     "switches,\n"
-    "                       of any program; STROBE_SAMPLE=HZ or 0 means the same\n"
+    "                       of any program; STROBE_SAMPLE=HZ or 0 means the same. Where the "
+    "kernel\n"
+    "                       refuses perf events, timers in the command: samples, no switches\n"
     "      --no-sample      no samples and no context switches\n"
+    "      --waits          as root: why threads wait and who wakes them, by the kernel's\n"
+    "                       tracepoints; some 4 to 8 us more per switch\n"
     "      --memory[=WHAT]  what the command allocates, with stacks: sampled, a block per 512K on "
     "average\n"
     "                       (default), another mean like 64K, or all blocks: all (strobe memory)\n"
@@ -235,6 +239,7 @@ enum {
     OPT_ALL,
     OPT_SAMPLE,
     OPT_NO_SAMPLE,
+    OPT_WAITS,
     OPT_RANKS,
     OPT_RANK,
     OPT_LISTEN,
@@ -255,6 +260,7 @@ static const struct option long_options[] = {
     {"all", no_argument, NULL, OPT_ALL},
     {"sample", required_argument, NULL, OPT_SAMPLE},
     {"no-sample", no_argument, NULL, OPT_NO_SAMPLE},
+    {"waits", no_argument, NULL, OPT_WAITS},
     {"memory", optional_argument, NULL, OPT_BLOCKS},
     {"locks", optional_argument, NULL, OPT_LOCKS},
     {"max-memory", required_argument, NULL, OPT_MEMORY},
@@ -386,6 +392,9 @@ static const char *take_sample(int option, char *value, struct strobe_recorder_o
                    : "a number from 1 to 20000";
     case OPT_NO_SAMPLE:
         options->sample_hz = 0;
+        return NULL;
+    case OPT_WAITS:
+        options->waits = true;
         return NULL;
     case OPT_BLOCKS:
         return take_blocks(value, options);

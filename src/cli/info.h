@@ -26,13 +26,17 @@ static inline int strobe_info_shows(const struct strobe_process *process)
     return (process->is_known || process->n_threads) && !(process->is_sampled && process->twin);
 }
 
-/* The first process that the recorder took samples of; NULL: none. */
+/* The first process that the recorder took samples of, or else one with timers of its own; NULL: none. */
 static inline const struct strobe_process *strobe_info_sampled(const struct strobe_trace *trace)
 {
-    for (uint32_t i = 0; i < trace->n_processes; i++)
+    const struct strobe_process *timed = NULL;
+    for (uint32_t i = 0; i < trace->n_processes; i++) {
         if (trace->processes[i].is_sampled)
             return &trace->processes[i];
-    return NULL;
+        if (trace->processes[i].is_timed)
+            timed = &trace->processes[i];
+    }
+    return timed;
 }
 
 /* Ns from the recording's start to the last event or the end of the recording. */

@@ -308,6 +308,11 @@ static void put_rest(json_t *json, const struct strobe_info *info)
         strobe_json_write_u(json, "error_ns", sampled->sample_error_ns);
         strobe_json_write_u(json, "has_kernel", sampled->has_kernel_frames);
         strobe_json_write_u(json, "samples", info->overview.n_of_kind[STROBE_KIND_SAMPLE]);
+        strobe_json_write_u(json, "by_timer", sampled->is_timed);
+        if (sampled->is_timed) {
+            strobe_json_write_u(json, "missed", info->overview.n_unsampled);
+            strobe_json_write_u(json, "cut", info->overview.n_cut);
+        }
         strobe_json_write_u(json, "switches", info->overview.n_of_kind[STROBE_KIND_SWITCH_OUT]);
         strobe_json_write_close(json, '}');
     }

@@ -431,6 +431,20 @@ static void put_python(struct strobe_out *out, const struct strobe_trace *trace)
             strobe_number_show_ns(late_ns / n_joined, c), strobe_number_show_ns(most_ns, d));
 }
 
+/* Samples that timers in the program took. */
+static void put_timed(struct strobe_out *out, const struct strobe_info *info, uint64_t hz)
+{
+    const struct strobe_overview *over = &info->overview;
+    char a[32], b[32], c[32];
+    strobe_out_format(
+        out,
+        "samples    %s at %" PRIu64 " per second of CPU time, by timers in the program: the kernel "
+        "refused perf events; no switches; %s periods without a sample, %s stacks without their "
+        "outer frames\n",
+        strobe_number_show_count(over->n_of_kind[STROBE_KIND_SAMPLE], a), hz,
+        strobe_number_show_count(over->n_unsampled, b), strobe_number_show_count(over->n_cut, c));
+}
+
 /* Samples, switches, and what is wrong with them; the kernel's losses stand among the others. */
 static void put_samples(struct strobe_out *out, const struct strobe_info *info)
 {
@@ -440,6 +454,10 @@ static void put_samples(struct strobe_out *out, const struct strobe_info *info)
     uint64_t n_cut = 0, n_lost = 0;
     if (!sampled)
         return;
+    if (sampled->is_timed) {
+        put_timed(out, info, sampled->sample_hz);
+        return;
+    }
     for (uint32_t i = 0; i < info->trace->loss_ids.n; i++) {
         const struct strobe_loss_row *loss = &info->trace->losses[i];
         n_lost += loss->cause == STROBE_LOSS_SAMPLE_FULL ? loss->count : 0;

@@ -183,6 +183,11 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
                     outcome->samples.n_samples == 1 ? "" : "s",
                     outcome->samples.has_kernel ? "" : " of the user side",
                     (unsigned long long)outcome->samples.n_switches / 2);
+        if (outcome->timer_hz)
+            fprintf(stderr,
+                    "strobe: stack samples by timers in the program, %u per second of CPU time: "
+                    "'strobe stats --stacks' shows where it went\n",
+                    outcome->timer_hz);
         if (outcome->was_compared)
             strobe_record_hosts_show_end(&outcome->hosts);
         if (!s->n_events && !s->n_lost && had_command)

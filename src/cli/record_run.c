@@ -82,6 +82,13 @@ static void say_of_samples(const struct strobe_recorder_word *word)
                          "%d threads could not be sampled: 'ulimit -n' must allow three files for "
                          "each thread and processor",
                          word->number);
+    else if (word->event == STROBE_RECORDER_TIMERS)
+        strobe_cli_error("record",
+                         "the kernel refuses perf events here: a timer in the program takes the "
+                         "stack samples, %d per second of CPU time, and there are no context "
+                         "switches. 'sysctl kernel.perf_event_paranoid=2' as root, or in a "
+                         "container '--cap-add PERFMON', gives both; --no-sample neither",
+                         word->number);
     else if (word->number == EACCES || word->number == EPERM)
         strobe_cli_error("record",
                          "no stack samples: the kernel refuses them here. "
@@ -115,7 +122,7 @@ static void say(void *context, const struct strobe_recorder_word *word)
     case STROBE_RECORDER_NO_PRELOAD:
         strobe_cli_error("record",
                          "%s is not beside this program, or its path has a blank or colon in it: "
-                         "memory and locks are not recorded",
+                         "memory, locks and samples by timers are not recorded",
                          word->subject);
         break;
     case STROBE_RECORDER_NO_TRACY:
@@ -141,6 +148,7 @@ static void say(void *context, const struct strobe_recorder_word *word)
             say_of_outlived(word);
         break;
     case STROBE_RECORDER_NO_SAMPLES:
+    case STROBE_RECORDER_TIMERS:
     case STROBE_RECORDER_UNSAMPLED:
     case STROBE_RECORDER_SWITCHES_OFF:
         if (!show->quiet)

@@ -94,9 +94,7 @@ enum strobe_err strobe_top_look(struct strobe_top *top)
                                .kinds = 1ull << STROBE_KIND_SAMPLE,
                                .offset_min = top->offset};
     uint64_t end = strobe_file_facts(top->trace->file)->end;
-    for (uint32_t i = 0; i < top->trace->n_processes; i++)
-        if (top->trace->processes[i].is_sampled)
-            top->hz = top->trace->processes[i].sample_hz;
+    top->hz = strobe_trace_sample_hz(top->trace);
     if (end == top->offset)
         return STROBE_OK; /* what was seen last stays */
     top->n_now = 0;

@@ -20,11 +20,11 @@ void strobe_collector_learn_event(struct strobe_collector *c, uint32_t kind, con
 {
     if (kind == STROBE_KIND_TRIGGER)
         c->triggered = true;
-    if (kind == STROBE_KIND_STACK)
+    if (kind == STROBE_KIND_STACK || kind == STROBE_KIND_SAMPLE)
         pass_stack(c, words + 2);
     if (kind == STROBE_KIND_CALLSTACK)
         pass_stack(c, words + 1);
-    if (kind < STROBE_KIND_MEM_BLOCK || kind > STROBE_KIND_STACK || c->has_later_kinds)
+    if (kind < STROBE_KIND_SAMPLE_GAP || kind > STROBE_KIND_STACK || c->has_later_kinds)
         return;
     c->has_later_kinds = true;
     strobe_records_kinds(&c->block.records); /* written before the block's events */

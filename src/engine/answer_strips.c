@@ -1,4 +1,5 @@
 /* answer_strips.c - when threads ran, waited and were sampled, and what processors ran.  SPDX-License-Identifier: MIT */
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -80,7 +81,9 @@ static void put_item(const struct drawing *drawing, const struct lane *lane, uin
                                             : strobe_engine_duration(engine, length));
     to->n[at] = item->n;
     to->cpu[at] = item->cpu;
-    to->who[at] = lane->kind == STROBE_STRIP_CPU ? who_of(engine, item->who) : 0;
+    bool has_who =
+        lane->kind == STROBE_STRIP_CPU || (item->is_one && item->ticks[STROBE_STRIP_READY]);
+    to->who[at] = has_who ? who_of(engine, item->who) : 0;
     to->reason[at] = item->reason;
     to->one[at] = item->is_one;
 }

@@ -60,6 +60,7 @@ static enum strobe_item_what what_of(unsigned kind)
     case STROBE_KIND_FLOW_END:
         return STROBE_ITEM_FLOW_IN;
     case STROBE_KIND_WAKEUP:
+    case STROBE_KIND_WOKEN:
         return STROBE_ITEM_WAKEUP;
     case STROBE_KIND_MEM_ALLOC:
     case STROBE_KIND_MEM_BLOCK:
@@ -199,6 +200,21 @@ static void set_wait(const struct gather *gather, const struct strobe_event *eve
     item->holder = find_tid(gather->view->trace, item->thread, event->fields[3].u);
 }
 
+/* cpu, by: the item is the waker's, as of a wakeup; where that is none of the trace it stays with who was woken. */
+static void set_waker(const struct gather *gather, const struct strobe_event *event,
+                      struct strobe_item *item)
+{
+    const struct strobe_trace *trace = gather->view->trace;
+    uint64_t by = event->n_fields > 1 ? event->fields[1].u : 0;
+    item->id = trace->threads[item->thread].tid;
+    for (uint32_t i = trace->thread_ids.n; by && i-- > 0;)
+        if (trace->threads[i].tid == by) {
+            item->thread = strobe_items_thread(trace, i);
+            return;
+        }
+    item->id = 0;
+}
+
 static int add_events(struct gather *gather, const struct strobe_events *events,
                       const struct strobe_part *part, uint32_t thread)
 {
@@ -218,7 +234,9 @@ static int add_events(struct gather *gather, const struct strobe_events *events,
             continue;
         item->what = (uint8_t)what;
         item->id = what == STROBE_ITEM_ALLOC || !event.n_fields ? 0 : event.fields[0].u;
-        if (what == STROBE_ITEM_SWITCH_OUT && event.n_fields > 1)
+        if (event.kind == STROBE_KIND_WOKEN)
+            set_waker(gather, &event, item);
+        if ((what == STROBE_ITEM_SWITCH_OUT || what == STROBE_ITEM_SWITCH_IN) && event.n_fields > 1)
             item->reason = (uint16_t)event.fields[1].u;
         if (what == STROBE_ITEM_LOCK_WAITED)
             set_wait(gather, &event, item);
@@ -268,7 +286,7 @@ static int pair_switches(struct gather *gather)
             gather->outs[item->thread] = i;
         } else if (item->what == STROBE_ITEM_SWITCH_IN && out != UINT32_MAX) {
             item->begin = gather->items[out].tick;
-            item->reason = gather->items[out].reason;
+            item->reason = item->reason ? item->reason : gather->items[out].reason;
             gather->outs[item->thread] = UINT32_MAX;
         }
     }

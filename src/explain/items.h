@@ -24,7 +24,7 @@ enum strobe_item_what {
 };
 
 /* Reasons of a switch, as the file has them: docs/file-format.md. */
-enum { STROBE_ITEM_PREEMPTED = 32, STROBE_ITEM_DISK_SLEEP = 101 };
+enum { STROBE_ITEM_PREEMPTED = 32, STROBE_ITEM_DISK_SLEEP = 101, STROBE_ITEM_DISK = 131 };
 
 /* Threads that the system knows as one are one: `thread` is the index of the first of them in trace->threads. */
 struct strobe_item {

@@ -151,7 +151,7 @@ static enum strobe_path_class waiting_class(const struct walk *walk, uint16_t re
 {
     if (reason == STROBE_ITEM_PREEMPTED)
         return STROBE_PATH_RUNNABLE;
-    if (reason == STROBE_ITEM_DISK_SLEEP)
+    if (reason == STROBE_ITEM_DISK_SLEEP || reason == STROBE_ITEM_DISK)
         return STROBE_PATH_IO;
     if (walk->survey->n_of[STROBE_ITEM_WAKEUP] || !walk->somebody)
         return STROBE_PATH_OUTSIDE;

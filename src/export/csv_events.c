@@ -316,6 +316,8 @@ const struct strobe_csv_kind strobe_csv_kinds[] = {
     {"samples", TRACK "cpu,n_frames,frames\n", BIT(SAMPLE), put_sample, "sampled call stacks"},
     {"switches", TRACK "what,cpu,reason\n", BIT(SWITCH_IN) | BIT(SWITCH_OUT), put_numbers,
      "context switches"},
+    {"wakeups", TRACK "what,cpu,by\n", BIT(WOKEN), put_numbers,
+     "threads that were woken, to run on which processor, by which thread"},
     {"cpus",
      TRACK "what,cpu,from,to,tid,reason,state,c_state,to_priority,from_priority,increment\n",
      BIT(CPU_SWITCH) | BIT(WAKEUP), put_family, "who ran on each processor, who was woken"},

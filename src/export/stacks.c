@@ -133,14 +133,6 @@ static int compare(const void *a, const void *b)
     return (x->tick > y->tick) - (x->tick < y->tick);
 }
 
-static uint64_t rate_of(const struct strobe_trace *trace)
-{
-    for (uint32_t i = trace->n_processes; i-- > 0;)
-        if (trace->processes[i].is_sampled)
-            return trace->processes[i].sample_hz;
-    return 0;
-}
-
 static enum strobe_err run(struct pass *pass, struct strobe_stacks *out)
 {
     struct strobe_walk walk = {.trace = out->trace,
@@ -166,7 +158,7 @@ enum strobe_err strobe_stacks_open(struct strobe_trace *trace,
     struct pass pass = {.out = out, .options = options, .order = order};
     memset(out, 0, sizeof *out);
     out->trace = trace;
-    out->hz = rate_of(trace);
+    out->hz = strobe_trace_sample_hz(trace);
     pass.symbols = strobe_symbols_open(trace);
     pass.places = malloc(PLACES_MAX * sizeof *pass.places);
     enum strobe_err err =

@@ -65,6 +65,7 @@ static void in_child(void)
     strobe_preload_stack_forked();
     strobe_preload_memory_forked();
     strobe_preload_waits_forked();
+    strobe_preload_timers_forked();
     errno = before;
 }
 
@@ -83,6 +84,7 @@ static void say_unseen(const char *what)
 static __attribute__((constructor(101))) void begin(void)
 {
     const char *memory = getenv("STROBE_MEMORY"), *locks = getenv("STROBE_LOCKS");
+    const char *timer = getenv("STROBE_SAMPLE_TIMER");
     int before = errno;
     strobe_preload_busy++;
     bool is_free = !has_sanitizer();
@@ -97,6 +99,9 @@ static __attribute__((constructor(101))) void begin(void)
     strobe_preload_wants.locks = locks && is_free && *locks;
     if (strobe_preload_wants.memory)
         strobe_preload_python();
+    if (timer && is_free)
+        strobe_preload_wants.sample_hz = (uint32_t)strtoul(timer, NULL, 10);
+    strobe_preload_timers();
     strobe_preload_busy--;
     errno = before;
 }
@@ -110,6 +115,8 @@ static __attribute__((constructor)) void say_what_is_unseen(void)
         say_unseen("a sanitizer is in this program: its memory is not recorded");
     else if (getenv("STROBE_MEMORY") && !strobe_preload_is_malloc(dlsym(RTLD_DEFAULT, "malloc")))
         say_unseen("this program has a malloc of its own: its memory is not recorded");
+    if (getenv("STROBE_SAMPLE_TIMER") && has_sanitizer())
+        say_unseen("a sanitizer is in this program: the sampler's timers leave it alone");
     strobe_preload_busy--;
     errno = before;
 }

@@ -16,6 +16,7 @@ struct strobe_preload_wants {
     bool memory, memory_all; /* STROBE_MEMORY: "all", or a number of bytes */
     uint64_t sample_bytes;   /* of memory: the mean between two samples */
     bool locks, locks_all;   /* STROBE_LOCKS: "waits", "all" */
+    uint32_t sample_hz;      /* STROBE_SAMPLE_TIMER: samples per second of CPU time; 0: none */
 };
 extern struct strobe_preload_wants strobe_preload_wants;
 
@@ -39,6 +40,18 @@ void *strobe_preload_next_version(const char *name, const char *version);
 /* The number of the calling thread's stack from `frame` (__builtin_frame_address(0) of the exported function) outwards, known to the trace
  * before it returns; 0: not known. Any context. */
 uint64_t strobe_preload_stack(const void *frame);
+
+/* The stack of what a signal interrupted, the innermost first: addresses of callers are one less than where they go on. The trace knows
+ * their modules before it returns. 0: not known. *is_cut: its outer frames are missing. Any context. */
+struct strobe_preload_regs {
+    uint64_t pc, sp, bp;
+};
+uint32_t strobe_preload_stack_of(const struct strobe_preload_regs *regs, uint64_t *out,
+                                 uint32_t room, bool *is_cut);
+
+/* Sample this process by timers. Before main. */
+void strobe_preload_timers(void);
+void strobe_preload_timers_forked(void);
 
 /* An allocator that gets its memory from malloc, and is to be seen in its place: what it made, in a pool of its own, and what it is about
  * to give back; around its own calls enter and leave, so that malloc is silent meanwhile. */

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -129,7 +130,7 @@ void strobe_preload_stack_forked(void)
 struct search {
     uint64_t pc, start, end, bias, offset;
     char path[512];
-    bool found;
+    bool found, is_vdso;
 };
 
 static int match_object(struct dl_phdr_info *info, size_t size, void *context)
@@ -143,6 +144,7 @@ static int match_object(struct dl_phdr_info *info, size_t size, void *context)
             search->pc - start >= ph->p_memsz)
             continue;
         const char *path = info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
+        search->is_vdso = (uint64_t)getauxval(AT_SYSINFO_EHDR) == info->dlpi_addr + ph->p_vaddr;
         search->found = strlen(path) < sizeof search->path;
         if (search->found)
             strcpy(search->path, path);
@@ -180,7 +182,12 @@ static struct module *find_module(uint64_t pc)
         return NULL;
     struct module *module = &tables.modules[tables.n_modules];
     struct strobe_cfi_source source = {.fd = -1};
-    source.bytes = map_file(search.path, &source.n_bytes);
+    if (search.is_vdso) { /* no file, and all of it is in memory */
+        source.bytes = (const uint8_t *)search.start;
+        source.n_bytes = search.end - search.start;
+    } else {
+        source.bytes = map_file(search.path, &source.n_bytes);
+    }
     module->start = search.start;
     module->end = search.end;
     module->bias = search.bias;
@@ -455,18 +462,15 @@ static void tell_module(const struct module *module)
     strobe_client_tell_texts(STROBE_META_MODULE, numbers, 3, texts, sizes, 2);
 }
 
-/* The modules of the last walk. */
-static void tell_modules(void)
+static void tell_module_of(uint64_t pc)
 {
     uint32_t n = __atomic_load_n(&tables.n_modules, __ATOMIC_ACQUIRE);
-    for (uint32_t i = 0; i < memo.n; i++)
-        for (uint32_t k = 0; k < n; k++) {
-            struct module *module = &tables.modules[k];
-            uint64_t pc = memo.frames[i].pc;
-            if (pc >= module->start && pc < module->end &&
-                !__atomic_exchange_n(&module->is_told, 1, __ATOMIC_RELAXED))
-                tell_module(module);
-        }
+    for (uint32_t i = 0; i < n; i++) {
+        struct module *module = &tables.modules[i];
+        if (pc >= module->start && pc < module->end &&
+            !__atomic_exchange_n(&module->is_told, 1, __ATOMIC_RELAXED))
+            tell_module(module);
+    }
 }
 
 /* Emit what a number stands for. False: it was lost on its way. */
@@ -474,7 +478,8 @@ static bool emit_stack(uint64_t number)
 {
     uint64_t words[3 + DEPTH];
     uint32_t n = memo.n;
-    tell_modules();
+    for (uint32_t i = 0; i < n; i++)
+        tell_module_of(memo.frames[i].pc);
     words[0] = STROBE_RECORD_WORD(STROBE_KIND_STACK, 3 + n);
     words[1] = number;
     words[2] = n;
@@ -526,4 +531,96 @@ uint64_t strobe_preload_stack(const void *frame)
     memo.number = number_of(hash);
     memo.number_hash = memo.number ? hash : 0;
     return memo.number;
+}
+
+/* ---- samples: from the registers of what a signal interrupted, anywhere in a function ---- */
+
+enum way { WAY_ON, WAY_END, WAY_CUT };
+
+struct place {
+    uint64_t pc, sp, bp;
+};
+
+/* Part of a stack that is known to be readable. The memo's may be changing just now. */
+static STROBE_PRELOAD_TLS struct {
+    uint64_t low, high;
+} sampled;
+
+static void look_at_sampled(uint64_t sp)
+{
+    if (sp >= sampled.low && sp < sampled.high)
+        return;
+    sampled.low = sampled.high = sp & ~(uint64_t)(PAGE - 1);
+}
+
+/* The word at `at`, which is on the stack and not below `sp`. False: it is not there. */
+static bool load(uint64_t at, uint64_t sp, uint64_t *out)
+{
+    if (at < sp || at & 7 || at > UINT64_MAX - PAGE)
+        return false;
+    for (int i = 0; at + 8 > sampled.high; i++) {
+        if (i == PAGES_AT_ONCE || !strobe_ring_is_readable((const char *)sampled.high))
+            return false;
+        sampled.high += PAGE;
+    }
+    *out = word_at(at);
+    return true;
+}
+
+/* The kernel's frame of a signal: what that interrupted, maybe on another stack. */
+static enum way leave_signal(struct place *at)
+{
+    enum { AT_BP = 120, AT_SP = 160, AT_IP = 168 }; /* of x86-64: the ucontext is at sp */
+    struct place out;
+    if (!load(at->sp + AT_BP, at->sp, &out.bp) || !load(at->sp + AT_SP, at->sp, &out.sp) ||
+        !load(at->sp + AT_IP, at->sp, &out.pc))
+        return WAY_CUT;
+    *at = out;
+    look_at_sampled(at->sp);
+    return WAY_ON;
+}
+
+/* To the caller: from a stub of the linker, before a frame is made, when it is gone already. */
+static enum way step_out(struct place *at)
+{
+    struct strobe_cfi_row row = unpack_row(row_of(at->pc));
+    uint64_t cfa = 0, bp = at->bp, bp_at, back;
+    if (row.kind == STROBE_CFI_END || (row.kind == STROBE_CFI_NONE && !bp))
+        return WAY_END;
+    if (row.kind == STROBE_CFI_SIGNAL)
+        return leave_signal(at);
+    if (row.kind == STROBE_CFI_PLT)
+        cfa = at->sp + 8 + ((at->pc & 15) >= (uint64_t)row.cfa_offset ? 8 : 0);
+    else if (row.kind == STROBE_CFI_REG && (row.reg == SP || row.reg == BP))
+        cfa = (row.reg == SP ? at->sp : bp) + (uint64_t)(int64_t)row.cfa_offset;
+    else if (row.kind == STROBE_CFI_NONE && load(bp, at->sp, &at->bp))
+        cfa = bp + 16;
+    if (cfa <= at->sp || !load(cfa - 8, at->sp, &back))
+        return WAY_CUT;
+    bp_at = (row.bp == STROBE_CFI_BP_AT_CFA ? cfa : bp) + (uint64_t)(int64_t)row.bp_offset;
+    /* below sp: an epilogue has taken it from there into the register */
+    if (row.kind != STROBE_CFI_NONE && row.bp != STROBE_CFI_BP_SAME && bp_at >= at->sp &&
+        !load(bp_at, at->sp, &at->bp))
+        return WAY_CUT;
+    at->sp = cfa;
+    at->pc = back - 1;
+    return back > PAGE ? WAY_ON : WAY_END; /* a stack that begins with a zero */
+}
+
+uint32_t strobe_preload_stack_of(const struct strobe_preload_regs *regs, uint64_t *out,
+                                 uint32_t room, bool *is_cut)
+{
+    struct place at = {regs->pc, regs->sp, regs->bp};
+    enum way way = WAY_CUT;
+    uint32_t n = 0;
+    if (!__atomic_load_n(&stacks, __ATOMIC_ACQUIRE) && !make_tables())
+        return 0;
+    look_at_sampled(at.sp);
+    do
+        out[n++] = at.pc;
+    while (n < room && (way = step_out(&at)) == WAY_ON);
+    *is_cut = way != WAY_END;
+    for (uint32_t i = 0; i < n; i++)
+        tell_module_of(out[i]);
+    return n;
 }

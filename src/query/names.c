@@ -186,7 +186,7 @@ uint64_t strobe_trace_sample_hz(const struct strobe_trace *trace)
 {
     uint64_t hz = 0;
     for (uint32_t i = 0; i < trace->n_processes; i++)
-        if (trace->processes[i].is_sampled)
+        if (trace->processes[i].is_sampled || (!hz && trace->processes[i].is_timed))
             hz = trace->processes[i].sample_hz;
     return hz;
 }

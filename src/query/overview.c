@@ -130,6 +130,24 @@ static enum strobe_err name_open(struct strobe_trace *trace, const struct strobe
     return err;
 }
 
+static enum strobe_err add_gap(void *context, const struct strobe_happening *happening)
+{
+    struct strobe_overview *out = context;
+    out->n_unsampled += happening->event->fields[0].u;
+    out->n_cut += happening->event->fields[1].u != 0;
+    return STROBE_OK;
+}
+
+/* What is missing of samples by timers. */
+static enum strobe_err count_gaps(struct strobe_trace *trace, struct strobe_overview *out)
+{
+    struct strobe_walk walk = {.trace = trace,
+                               .context = out,
+                               .happens = add_gap,
+                               .kinds = 1ull << STROBE_KIND_SAMPLE_GAP};
+    return out->n_of_kind[STROBE_KIND_SAMPLE_GAP] ? strobe_walk_run(&walk) : STROBE_OK;
+}
+
 enum strobe_err strobe_overview_run(struct strobe_trace *trace, int whole,
                                     void (*progress)(uint64_t done, uint64_t all),
                                     struct strobe_overview *out)
@@ -146,5 +164,7 @@ enum strobe_err strobe_overview_run(struct strobe_trace *trace, int whole,
     }
     out->n_zones_begun = out->n_of_kind[STROBE_KIND_ZONE_BEGIN];
     out->n_zones_ended = zones_ended(out->n_of_kind);
+    if (!err)
+        err = count_gaps(trace, out);
     return err ? err : name_open(trace, out);
 }

@@ -34,6 +34,7 @@ struct strobe_overview {
     uint64_t n_unfinished; /* whole only */
     uint64_t n_no_begin;   /* whole only */
     uint64_t n_bad_parts;
+    uint64_t n_unsampled, n_cut; /* of samples by timers: periods without one, cut stacks */
     uint64_t tick_first, tick_last;
     struct strobe_open_row open[STROBE_OVERVIEW_OPEN];
     uint32_t n_listed;

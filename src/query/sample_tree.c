@@ -310,7 +310,8 @@ static enum strobe_err take_turn(struct strobe_sample_tree *tree, uint32_t threa
     struct waiter *waiter = &names->waiters[thread];
     const struct strobe_field *stack = &event->fields[1];
     waiter->process = tree->view->trace->threads[thread].process;
-    if (event->kind == STROBE_KIND_SWITCH_IN || event->kind == STROBE_KIND_WAKEUP)
+    if (event->kind == STROBE_KIND_SWITCH_IN || event->kind == STROBE_KIND_WAKEUP ||
+        event->kind == STROBE_KIND_WOKEN)
         return count_wait(tree, thread, waiter, event->tick);
     if (event->kind == STROBE_KIND_SWITCH_OUT) {
         waiter->since = event->tick;

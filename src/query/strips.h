@@ -40,7 +40,8 @@ struct strobe_strip_item {
         ticks[STROBE_STRIP_STATES]; /* by state. Of a processor: runs, and the longest of them */
     uint32_t n; /* stretches in it, those that go on in the next bucket once; samples */
     uint32_t
-        who; /* of a processor: index + 1 of the thread of the longest run, or FOREIGN + its tid */
+        who; /* of a processor: index + 1 of the thread of the longest run, or FOREIGN + its tid; of a
+              * thread that is ready: who woke it, likewise; 0: nobody, or not known */
     uint16_t cpu;   /* of one run */
     uint8_t reason; /* of one wait, or of being ready: why it was switched out */
     uint8_t is_one; /* 1: one stretch, from `at` on as long as its ticks are; 0: a bucket */

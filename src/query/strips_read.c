@@ -17,7 +17,8 @@ enum { QUANTUM_END = 30, DISPATCH = 31, PREEMPTED = 32, YIELD = 33, DEFERRED_PRE
 
 uint64_t strobe_strips_kinds(void)
 {
-    return BIT(SAMPLE) | BIT(SWITCH_IN) | BIT(SWITCH_OUT) | BIT(CPU_SWITCH) | BIT(WAKEUP);
+    return BIT(SAMPLE) | BIT(SWITCH_IN) | BIT(SWITCH_OUT) | BIT(CPU_SWITCH) | BIT(WAKEUP) |
+           BIT(WOKEN);
 }
 
 int strobe_strips_is_ready(uint64_t reason)
@@ -88,9 +89,12 @@ static void note_run(struct strobe_strips *strips, uint32_t thread,
         strips->failed = 1;
 }
 
-static void come_in(struct strobe_strips *strips, uint32_t thread, uint64_t tick, uint64_t cpu)
+static void come_in(struct strobe_strips *strips, uint32_t thread, uint64_t tick, uint64_t cpu,
+                    uint64_t reason)
 {
     struct strobe_strip_row *row = strobe_strips_row(strips, STROBE_STRIP_THREAD, thread);
+    if (row && row->is_open && row->state != STROBE_STRIP_RUN && reason)
+        row->open.reason = (uint8_t)reason; /* it was found out meanwhile */
     if (row && row->is_open && row->state == STROBE_STRIP_RUN)
         row->is_open = 0; /* where it left is not known */
     end_stretch(strips, STROBE_STRIP_THREAD, thread, tick);
@@ -111,7 +115,7 @@ static void go_out(struct strobe_strips *strips, uint32_t thread, uint64_t tick,
                   (struct strobe_strip_item){.at = tick, .reason = (uint8_t)reason});
 }
 
-static void wake(struct strobe_strips *strips, uint32_t thread, uint64_t tick)
+static void wake(struct strobe_strips *strips, uint32_t thread, uint64_t tick, uint32_t by)
 {
     struct strobe_strip_row *row = strobe_strips_row(strips, STROBE_STRIP_THREAD, thread);
     if (!row || !row->is_open || row->state != STROBE_STRIP_WAIT || tick < row->open.at)
@@ -119,10 +123,12 @@ static void wake(struct strobe_strips *strips, uint32_t thread, uint64_t tick)
     uint8_t reason = row->open.reason;
     end_stretch(strips, STROBE_STRIP_THREAD, thread, tick);
     begin_stretch(strips, STROBE_STRIP_THREAD, thread, STROBE_STRIP_READY,
-                  (struct strobe_strip_item){.at = tick, .reason = reason});
+                  (struct strobe_strip_item){.at = tick, .reason = reason, .who = by});
 }
 
 /* ---- threads by their number in the system ---- */
+
+#define ANY_PROCESS UINT32_MAX
 
 /* Threads that are new since the last call. */
 static void learn_tids(struct strobe_strips *strips)
@@ -137,6 +143,11 @@ static void learn_tids(struct strobe_strips *strips)
                                           sizeof *strips->tid_threads);
         if (i != STROBE_IDMAP_NONE)
             strips->tid_threads[i] = strips->n_tids + 1;
+        i = strobe_idmap_add_row(&strips->tids, ANY_PROCESS, thread->tid,
+                                 (void **)&strips->tid_threads, &strips->tids_room,
+                                 sizeof *strips->tid_threads);
+        if (i != STROBE_IDMAP_NONE)
+            strips->tid_threads[i] = strips->n_tids + 1;
     }
 }
 
@@ -146,6 +157,13 @@ static uint32_t thread_of(struct strobe_strips *strips, uint32_t process, uint64
     learn_tids(strips);
     uint32_t i = tid ? strobe_idmap_find(&strips->tids, process, tid) : STROBE_IDMAP_NONE;
     return i == STROBE_IDMAP_NONE ? 0 : strips->tid_threads[i];
+}
+
+/* Who woke a thread, by its number in the system; 0: no thread did. */
+static uint32_t waker_of(struct strobe_strips *strips, uint64_t tid)
+{
+    uint32_t known = tid ? thread_of(strips, ANY_PROCESS, tid) : 0;
+    return known || !tid ? known : STROBE_STRIP_FOREIGN + (uint32_t)(tid & 0x7fffffff);
 }
 
 /* ---- events ---- */
@@ -176,7 +194,7 @@ static void switch_cpu(struct strobe_strips *strips, uint32_t process,
     if (left)
         go_out(strips, left - 1, event->tick, event->fields[3].u);
     if (who)
-        come_in(strips, who - 1, event->tick, cpu);
+        come_in(strips, who - 1, event->tick, cpu, 0);
 }
 
 static void take_event(struct strobe_strips *strips, uint32_t thread,
@@ -188,7 +206,7 @@ static void take_event(struct strobe_strips *strips, uint32_t thread,
         put_sample(strips, thread, event->tick);
         break;
     case STROBE_KIND_SWITCH_IN:
-        come_in(strips, thread, event->tick, event->fields[0].u);
+        come_in(strips, thread, event->tick, event->fields[0].u, event->fields[1].u);
         break;
     case STROBE_KIND_SWITCH_OUT:
         go_out(strips, thread, event->tick, event->fields[1].u);
@@ -198,7 +216,10 @@ static void take_event(struct strobe_strips *strips, uint32_t thread,
         break;
     case STROBE_KIND_WAKEUP:
         if ((woken = thread_of(strips, process, event->fields[0].u)))
-            wake(strips, woken - 1, event->tick);
+            wake(strips, woken - 1, event->tick, thread + 1);
+        break;
+    case STROBE_KIND_WOKEN:
+        wake(strips, thread, event->tick, waker_of(strips, event->fields[1].u));
         break;
     }
 }

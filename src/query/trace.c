@@ -2,6 +2,7 @@
 #include "query/own_clock.h"
 #include "query/twins.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,15 +147,26 @@ static void add_unrecorded(struct strobe_trace *trace, const struct strobe_field
 }
 
 /* What Python's hooks cost is told by a parameter of their own (docs/file-format.md). */
-static void add_parameter(struct strobe_trace *trace, const struct strobe_field *f)
+static bool is_text(const struct strobe_field *field, const char *text)
 {
-    static const char name[] = "python: picoseconds of a traced call";
-    uint64_t ps = (uint64_t)f[2].i;
-    if (f[3].u != sizeof name - 1 || memcmp(f[3].text, name, sizeof name - 1) || f[2].i < 0)
+    return field->u == strlen(text) && !memcmp(field->text, text, strlen(text));
+}
+
+/* Parameters of these names are a client's, not the program's: docs/file-format.md. */
+static void add_parameter(struct strobe_trace *trace, struct strobe_process *process,
+                          const struct strobe_field *f)
+{
+    uint64_t value = (uint64_t)f[2].i;
+    if (f[2].i < 0)
         return;
-    trace->has_python_hooks = 1;
-    if (ps > trace->python_call_ps)
-        trace->python_call_ps = ps;
+    if (is_text(&f[3], "samples: a second of CPU time, by a timer in the program")) {
+        process->is_timed = 1;
+        process->sample_hz = value;
+    } else if (is_text(&f[3], "python: picoseconds of a traced call")) {
+        trace->has_python_hooks = 1;
+        if (value > trace->python_call_ps)
+            trace->python_call_ps = value;
+    }
 }
 
 static void add_lane(struct strobe_trace *trace, uint32_t process, const struct strobe_field *f)
@@ -285,7 +297,7 @@ static void add_meta(struct strobe_trace *trace, const struct strobe_record *rec
         add_plot(trace, process, f);
         break;
     case STROBE_META_PARAMETER:
-        add_parameter(trace, f);
+        add_parameter(trace, &trace->processes[process], f);
         break;
     case STROBE_META_LOCK_NAME:
         add_lock(trace, process, f);

@@ -25,6 +25,7 @@ struct strobe_process {
     uint64_t n_zones_taken, n_events_taken, n_set_aside, n_unnamed;
     uint8_t has_ended;
     uint8_t is_sampled; /* the recorder took samples and switches of it: its tracks have no zones */
+    uint8_t is_timed;   /* its client took samples of it, by timers: they are on its own tracks */
     uint8_t has_kernel_frames;
     uint8_t has_python; /* what follows says what became of its samples' Python frames */
     uint8_t python_minor, python_state;
@@ -300,7 +301,7 @@ struct strobe_own_errors {
 uint32_t strobe_trace_own_errors(const struct strobe_trace *trace, uint32_t process,
                                  struct strobe_own_errors *errors);
 
-/* The rate that the recorder sampled at; 0: not known, or it took no samples. */
+/* The rate of the samples that the recorder took, or timers in the program; 0: not known, or there are none. */
 uint64_t strobe_trace_sample_hz(const struct strobe_trace *trace);
 
 /* What a cause of loss is called. */

@@ -29,6 +29,7 @@ struct strobe_recorder {
     struct strobe_devices *devices;     /* owned */
     struct strobe_sampler *sampler;     /* owned; NULL: no samples */
     struct strobe_hosts *hosts;         /* owned; NULL: clocks are not compared */
+    uint32_t timer_hz;                  /* the command's samples come from timers in it; 0: not */
     struct strobe_addresses addresses;  /* of stacks that programs record */
     bool only_samples;                  /* the process that is attached to has no client */
     struct strobe_trace_file file; /* the name of what the writer writes; a flight has none yet */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "recorder/internal.h"
+#include "recorder/sample_side.h"
 
 #define LIBRARY "libstrobe-preload.so"
 
@@ -60,18 +61,21 @@ static bool set_word(const char *name, const char *value)
     return !(value ? setenv(name, value, 1) : unsetenv(name));
 }
 
-int strobe_recorder_preload_environment(const struct strobe_recorder *r)
+int strobe_recorder_preload_environment(struct strobe_recorder *r)
 {
     const struct strobe_recorder_options *options = &r->options;
-    char path[PATH_MAX];
-    if (!options->memory && !options->locks)
-        return set_word("STROBE_MEMORY", NULL) && set_word("STROBE_LOCKS", NULL) ? 0 : errno;
-    if (!strobe_recorder_preload_find(LIBRARY, path, sizeof path)) {
+    char path[PATH_MAX], hz[16];
+    bool by_timer = strobe_recorder_sample_needs_timer(r);
+    bool is_wanted = options->memory || options->locks || by_timer;
+    bool is_found = is_wanted && strobe_recorder_preload_find(LIBRARY, path, sizeof path);
+    if (is_wanted && !is_found)
         strobe_recorder_say(r, (struct strobe_recorder_word){.event = STROBE_RECORDER_NO_PRELOAD,
                                                              .subject = LIBRARY});
-        return 0;
-    }
-    bool done = strobe_recorder_preload_add(path) && set_word("STROBE_MEMORY", options->memory) &&
-                set_word("STROBE_LOCKS", options->locks);
+    r->timer_hz = by_timer && is_found ? strobe_recorder_sample_timer_hz(options->sample_hz) : 0;
+    snprintf(hz, sizeof hz, "%u", r->timer_hz);
+    bool done = (!is_found || strobe_recorder_preload_add(path)) &&
+                set_word("STROBE_MEMORY", is_found ? options->memory : NULL) &&
+                set_word("STROBE_LOCKS", is_found ? options->locks : NULL) &&
+                set_word("STROBE_SAMPLE_TIMER", r->timer_hz ? hz : NULL);
     return done ? 0 : errno;
 }

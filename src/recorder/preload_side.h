@@ -1,4 +1,4 @@
-/* preload_side.h - libraries that are preloaded into the command: the shim, and the one for memory and locks (preload/).
+/* preload_side.h - libraries that are preloaded into the command: the shim, and the one for memory, locks and timers (preload/).
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_RECORDER_PRELOAD_SIDE_H
 #define STROBE_RECORDER_PRELOAD_SIDE_H
@@ -14,7 +14,8 @@ bool strobe_recorder_preload_find(const char *name, char *out, size_t cap);
 /* Put a library into the environment that the command will have, in front of the user's own. False: no memory. */
 bool strobe_recorder_preload_add(const char *path);
 
-/* Likewise what options.memory and options.locks ask for; a library that is missing is said, and no error. 0 or errno. */
-int strobe_recorder_preload_environment(const struct strobe_recorder *recorder);
+/* Likewise what options.memory and options.locks ask for, and samples where the kernel refuses them; a library that is missing is said, and
+ * no error. 0 or errno. */
+int strobe_recorder_preload_environment(struct strobe_recorder *recorder);
 
 #endif

@@ -63,7 +63,7 @@ enum strobe_recorder_event {
     STROBE_RECORDER_UNRECORDED,      /* subject: a program that can't join, pid, text: why */
     STROBE_RECORDER_MORE_UNRECORDED, /* more of them than are named */
     STROBE_RECORDER_NO_SHIM,         /* subject: the library that can't be preloaded */
-    STROBE_RECORDER_NO_PRELOAD,      /* likewise: memory and locks are not recorded */
+    STROBE_RECORDER_NO_PRELOAD,      /* likewise: memory, locks, samples are not recorded */
     STROBE_RECORDER_NO_TRACY,        /* subject: an address of a Tracy client, err */
     STROBE_RECORDER_BRIDGE_LISTENS,  /* number: the port; said in the bridge's own process */
     STROBE_RECORDER_NO_BRIDGE,       /* number: the port, err; said in the bridge's own process */
@@ -78,6 +78,7 @@ enum strobe_recorder_event {
     STROBE_RECORDER_OUTLIVED, /* subject: a program that goes on, pid, number: 1: it had joined */
     STROBE_RECORDER_MORE_OUTLIVED, /* number: of those that are not named */
     STROBE_RECORDER_NO_SAMPLES,    /* number: errno, pid: of a running process, 0: the command */
+    STROBE_RECORDER_TIMERS,        /* number: samples a second of CPU time, by timers */
     STROBE_RECORDER_UNSAMPLED,     /* number: threads that could not be sampled */
     STROBE_RECORDER_SWITCHES_OFF,  /* context switches were too many */
 };
@@ -116,6 +117,7 @@ struct strobe_recorder_options {
         memory; /* borrowed: what is recorded of malloc: "all", a mean number of bytes; NULL: nothing */
     const char *locks;  /* borrowed: of locks: "waits", "all"; NULL: nothing */
     uint32_t sample_hz; /* stack samples a second of CPU time, 0: none and no switches */
+    bool waits;         /* with switches: reasons of waits and wake-ups of the kernel's, for root */
 
     bool no_tracy;
     int bridge_port; /* 0: any of the usual ones, -1: no bridge */
@@ -167,6 +169,7 @@ struct strobe_recorder_outcome {
     char python[256]; /* an interpreter that was not traced, "": none */
     bool was_sampled; /* then samples is valid */
     struct strobe_sampler_status samples;
+    uint32_t timer_hz; /* the kernel refused samples, and timers in the command took them; 0: not */
     bool was_compared; /* clocks of other hosts, then hosts is valid */
     struct strobe_hosts_status hosts;
     const char *address; /* borrowed from the options: what FAILED_HOSTS is about; NULL: the key */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "recorder/internal.h"
@@ -14,6 +15,22 @@ bool strobe_recorder_sample_may(const struct strobe_recorder *r)
     STROBE_ASSERT(r->options.pid);
     bool has_kernel;
     return r->options.sample_hz && !strobe_sampler_probe(r->options.pid, &has_kernel);
+}
+
+bool strobe_recorder_sample_needs_timer(const struct strobe_recorder *r)
+{
+    bool has_kernel;
+    return r->options.sample_hz && strobe_sampler_probe(0, &has_kernel);
+}
+
+uint32_t strobe_recorder_sample_timer_hz(uint32_t hz)
+{
+    struct timespec tick;
+    STROBE_ASSERT(hz);
+    if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) || tick.tv_sec || tick.tv_nsec <= 0)
+        return hz;
+    uint32_t most = (uint32_t)(1000000000 / tick.tv_nsec);
+    return hz < most ? hz : most;
 }
 
 /* Whether the command's file is a Python, or a script that names one. */
@@ -62,11 +79,18 @@ void strobe_recorder_sample_open(struct strobe_recorder *r, uint32_t pid, bool i
     STROBE_ASSERT(r->collector && r->writer && !r->sampler && pid);
     if (!r->options.sample_hz)
         return;
+    if (r->timer_hz && !is_running) {
+        strobe_recorder_say(r, (struct strobe_recorder_word){.event = STROBE_RECORDER_TIMERS,
+                                                             .number = (int)r->timer_hz});
+        r->outcome.timer_hz = r->timer_hz;
+        return;
+    }
     struct strobe_sampler_options options = {
         .store = strobe_recorder_store(r),
         .hz = r->options.sample_hz,
         .pid = pid,
         .is_running = is_running,
+        .has_waits = r->options.waits,
         .is_prompt = may_be_python(r, pid, is_running),
         .is_mono = strobe_session_clock() == STROBE_CLOCK_MONO,
     };

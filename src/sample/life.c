@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/descendants.h"
 #include "sample/life_parts.h"
+#include "sample/symbol_jit.h"
 
 enum strobe_err strobe_life_init(struct strobe_life *life, struct strobe_build_store *store,
                                  const struct strobe_sample_clock *clock)
@@ -34,6 +35,7 @@ static void free_thread(struct strobe_life *life, struct strobe_life_thread *thr
 {
     STROBE_ASSERT(!thread->deep || life->n_deep);
     life->n_deep -= thread->deep != NULL;
+    strobe_map_remove(&life->owners, thread->tid);
     free(thread->deep);
     free(thread->python);
     free(thread);
@@ -62,6 +64,8 @@ struct strobe_life_thread *strobe_life_thread(struct strobe_life *life,
         return NULL;
     }
     life->n_threads++;
+    strobe_map_put(&life->owners, tid,
+                   process->pid); /* without memory: nobody is seen to wake it */
     thread->tid = tid;
     return thread;
 }
@@ -94,6 +98,7 @@ void strobe_life_free(struct strobe_life *life)
     for (uint32_t i = 0; i < life->n_ended; i++)
         free_process(life, life->ended[i]);
     strobe_map_free(&life->processes);
+    strobe_map_free(&life->owners);
     free(life->ended);
     free(life->unwinder);
     if (life->python)
@@ -200,11 +205,12 @@ static void attach_mapping(struct strobe_life *life, struct strobe_life_process 
     char *deleted = strstr(line + at, " (deleted)");
     if (deleted)
         *deleted = 0;
-    strobe_maps_add(&process->maps,
-                    (struct strobe_mapping){.start = start,
-                                            .end = end,
-                                            .offset = offset,
-                                            .module = strobe_modules_find(&life->modules, &file)});
+    struct strobe_sample_module *module = strobe_modules_find(&life->modules, &file);
+    if (module && strobe_symbol_jit_is_dump(file.path))
+        process->dump = module;
+    strobe_maps_add(
+        &process->maps,
+        (struct strobe_mapping){.start = start, .end = end, .offset = offset, .module = module});
 }
 
 static void attach_threads(struct strobe_life *life, struct strobe_life_process *process)
@@ -258,6 +264,8 @@ static void take_mapping(struct strobe_life *life, const struct strobe_perf_reco
                                      .module = strobe_modules_find(&life->modules, file)};
     if (!process->image && file->path[0] == '/' && file->path[1] != '/')
         process->image = mapping.module;
+    if (mapping.module && strobe_symbol_jit_is_dump(file->path))
+        process->dump = mapping.module;
     strobe_maps_add(&process->maps, mapping);
 }
 
@@ -344,6 +352,12 @@ void strobe_life_take(struct strobe_life *life, const struct strobe_perf_record 
         break;
     case STROBE_PERF_SWITCH:
         strobe_life_switch(life, record, tick);
+        break;
+    case STROBE_PERF_OFF:
+        strobe_life_off(life, record);
+        break;
+    case STROBE_PERF_WAKES:
+        strobe_life_wakes(life, record, tick);
         break;
     case STROBE_PERF_MMAP:
         take_mapping(life, record);

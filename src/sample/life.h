@@ -12,6 +12,7 @@
 #define STROBE_SAMPLE_LIFE_H
 
 #include "build/build.h"
+#include "sample/blocked.h"
 #include "sample/clock.h"
 #include "sample/pending.h"
 #include "sample/perf_ring.h"
@@ -24,6 +25,7 @@ enum {
     STROBE_LIFE_THREADS = 65536,
     STROBE_LIFE_DEEP = 256,
     STROBE_LIFE_FRESH = 256,
+    STROBE_LIFE_WAITING = 64, /* threads that /proc is asked about in a round */
     STROBE_LIFE_CPUS = 1024
 };
 
@@ -37,6 +39,11 @@ struct strobe_life_thread {
     struct strobe_py_thread *python; /* owned: how its Python frames are read; NULL: not at all */
     uint64_t sample_ns,
         out_ns; /* the last sample of it at a glance, and when it left its processor after that; 0: it did not */
+    uint8_t reason;    /* why it leaves its processor now: the record of that comes next */
+    bool is_waiting;   /* it left, and nobody woke it yet */
+    uint64_t left_ns;  /* when, RAW */
+    uint64_t asked_ns; /* when /proc was asked what it waits for; 0: not */
+    uint8_t asked_reason;
     bool is_fresh, has_waited; /* its frames are to be read; it left by itself */
 };
 
@@ -52,6 +59,7 @@ struct strobe_life_process {
     int status;                       /* as wait gives it; -1: not known */
     const struct strobe_sample_module
         *image; /* borrowed: the first file that it mapped; NULL: none */
+    const struct strobe_sample_module *dump; /* borrowed: names of code that it makes; NULL: none */
     struct strobe_maps maps;
     struct strobe_map threads;        /* tid to struct strobe_life_thread *, owned */
     struct strobe_py_process *python; /* owned: the Python in it; NULL: none was found */
@@ -61,7 +69,7 @@ struct strobe_life_process {
 /* What is counted of what came and went. */
 struct strobe_life_counts {
     uint32_t n_processes, n_tracks;          /* in the trace */
-    uint64_t n_samples, n_switches;          /* stored */
+    uint64_t n_samples, n_switches, n_wakes; /* stored */
     uint64_t n_out_of_cpu[STROBE_LIFE_CPUS]; /* switches out, by processor */
     uint64_t n_cut;                          /* samples whose outer frames are missing */
     uint64_t n_joined;                       /* of which they were found in the sample before */
@@ -84,11 +92,15 @@ struct strobe_life {
     struct strobe_pending pending;
     struct strobe_wanted wanted;
     struct strobe_life_counts counts;
+    struct strobe_blocked_names blocked;
+    struct strobe_map owners;       /* tid to pid, of all threads */
     struct strobe_py_watch *python; /* owned */
     struct strobe_life_fresh {
         uint32_t pid, tid;
     } fresh[STROBE_LIFE_FRESH]; /* threads with a sample in this glance */
     uint32_t n_fresh;
+    struct strobe_life_fresh waiting[STROBE_LIFE_WAITING]; /* that left since the last round */
+    uint32_t n_waiting, n_not_asked;
     uint32_t n_deep;                                           /* threads with a stack kept */
     struct strobe_unwind_stack user;                           /* scratch */
     uint64_t stack[STROBE_PERF_CHAIN_MAX + STROBE_UNWIND_MAX]; /* scratch */
@@ -103,6 +115,8 @@ void strobe_life_free(struct strobe_life *life);
 void strobe_life_attach(struct strobe_life *life, uint32_t pid);
 /* Take one record. */
 void strobe_life_take(struct strobe_life *life, const struct strobe_perf_record *record);
+/* Ask what those wait for whose reason is not known. */
+void strobe_life_ask(struct strobe_life *life);
 /* A glance at a record that is not due yet: whose Python frames are to be read. Then strobe_life_shoot reads them all. */
 void strobe_life_glance(struct strobe_life *life, const struct strobe_perf_glance *glance);
 void strobe_life_shoot(struct strobe_life *life);

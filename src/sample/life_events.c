@@ -14,8 +14,6 @@
 #include "base/descendants.h"
 #include "sample/life_parts.h"
 
-enum { REASON_PREEMPTED = 32 }; /* of a switch: docs/file-format.md */
-
 /* ---- who it is ---- */
 
 void strobe_life_look(struct strobe_life_process *process)
@@ -270,6 +268,8 @@ static void explain(struct strobe_life *life, struct strobe_life_process *proces
         strobe_wanted_add(&life->wanted, process->proc, 0, addresses[i], NULL);
     uint64_t pids =
         (uint64_t)process->pid << 32 | (process->is_elsewhere ? process->inner_pid : process->pid);
+    if (process->dump)
+        strobe_map_put(&life->wanted.dumps, process->proc, process->dump->id);
     for (uint32_t i = n_kernel; i < n; i++) {
         struct strobe_mapping *mapping = strobe_maps_find(&process->maps, addresses[i]);
         if (!mapping)
@@ -307,7 +307,8 @@ void strobe_life_switch(struct strobe_life *life, const struct strobe_perf_recor
     if (!find_owner(life, record, tick, &process, &event))
         return;
     event.kind = record->turn.is_out ? STROBE_KIND_SWITCH_OUT : STROBE_KIND_SWITCH_IN;
-    event.first = record->turn.is_preempted ? REASON_PREEMPTED : 0;
+    event.first =
+        strobe_life_reason(life, strobe_life_thread(life, process, record->tid, false), record);
     if (!strobe_pending_has_room(&life->pending, 0))
         strobe_life_flush(life);
     strobe_pending_switch(&life->pending, event);

@@ -25,6 +25,16 @@ void strobe_life_tell_pythons(struct strobe_life *life);
 
 void strobe_life_sample(struct strobe_life *life, const struct strobe_perf_record *record,
                         uint64_t tick);
+/* ---- life_waits.c ---- */
+
+/* The kernel's stack of a thread that is about to leave its processor. */
+void strobe_life_off(struct strobe_life *life, const struct strobe_perf_record *record);
+void strobe_life_wakes(struct strobe_life *life, const struct strobe_perf_record *record,
+                       uint64_t tick);
+/* The reason of a switch, as the file numbers it; what is known of the thread changes. */
+uint32_t strobe_life_reason(struct strobe_life *life, struct strobe_life_thread *thread,
+                            const struct strobe_perf_record *record);
+
 void strobe_life_switch(struct strobe_life *life, const struct strobe_perf_record *record,
                         uint64_t tick);
 

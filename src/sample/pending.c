@@ -49,7 +49,8 @@ void strobe_pending_sample(struct strobe_pending *pending, struct strobe_pending
 
 void strobe_pending_switch(struct strobe_pending *pending, struct strobe_pending_event event)
 {
-    STROBE_ASSERT(event.kind == STROBE_KIND_SWITCH_IN || event.kind == STROBE_KIND_SWITCH_OUT);
+    STROBE_ASSERT(event.kind == STROBE_KIND_SWITCH_IN || event.kind == STROBE_KIND_SWITCH_OUT ||
+                  event.kind == STROBE_KIND_WOKEN);
     add(pending, event);
 }
 

@@ -32,6 +32,7 @@ enum {
     LIFE_BYTES = 64 << 10,
     STACK_MOST = 16 << 10,
     STACK_LEAST = 2 << 10,
+    RINGS = 3, /* of a processor: samples and switches; life; tracepoints */
 };
 
 struct event {
@@ -49,14 +50,15 @@ struct strobe_perf {
     uint32_t n_events, events_room;
     struct cpu {
         int number;
-        int owner[2]; /* borrowed from events: whose buffers they are; -1: none yet */
-        struct strobe_perf_ring ring[2]; /* samples and switches; life */
-    } * cpus;                            /* owned */
+        int owner[RINGS]; /* borrowed from events: whose buffers they are; -1: none yet */
+        struct strobe_perf_ring ring[RINGS];
+    } * cpus; /* owned */
     uint32_t n_cpus;
     struct pollfd *polled; /* owned: a large buffer each, and one more */
     uint32_t *tids;        /* owned: threads that are open, of a running process */
     uint32_t n_tids, tids_room;
     uint64_t n_bad;
+    struct strobe_perf_trace trace; /* tracepoints; numbers are 0 where they are not to be had */
 };
 
 static long open_event(struct perf_event_attr *attr, uint32_t tid, int cpu)
@@ -95,6 +97,22 @@ static void shape_life(const struct strobe_perf *perf, struct perf_event_attr *a
     attr->build_id = perf->has_build_id;
 }
 
+/* Every time, with the kernel's stack. */
+static void shape_tracepoint(const struct strobe_perf *perf, struct perf_event_attr *attr,
+                             bool is_wake)
+{
+    attr->type = PERF_TYPE_TRACEPOINT;
+    attr->config = is_wake ? perf->trace.wake_id : perf->trace.state_id;
+    attr->sample_period = 1;
+    attr->sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW;
+    attr->exclude_callchain_user = 1;
+    attr->exclude_callchain_kernel = is_wake;
+    attr->watermark = 1;
+    attr->wakeup_watermark = UINT32_MAX; /* rounds are frequent enough */
+    if (is_wake)                         /* of the machine */
+        attr->inherit = attr->disabled = attr->enable_on_exec = attr->inherit_thread = 0;
+}
+
 static struct perf_event_attr shape(const struct strobe_perf *perf, enum strobe_perf_role role)
 {
     struct perf_event_attr attr = {
@@ -117,6 +135,8 @@ static struct perf_event_attr shape(const struct strobe_perf *perf, enum strobe_
         shape_clock(perf, &attr);
     else if (role == STROBE_PERF_LIFE)
         shape_life(perf, &attr);
+    else if (role != STROBE_PERF_SWITCHES)
+        shape_tracepoint(perf, &attr, role == STROBE_PERF_WAKE);
     else
         attr.context_switch = 1;
     return attr;
@@ -173,37 +193,76 @@ int strobe_perf_probe(uint32_t pid, bool *has_kernel)
 static int set_buffer(struct strobe_perf *perf, struct cpu *cpu, enum strobe_perf_role role, int fd)
 {
     STROBE_ASSERT(fd >= 0 && role < STROBE_PERF_ROLES);
-    bool is_life = role == STROBE_PERF_LIFE;
-    if (cpu->owner[is_life] >= 0)
-        return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->owner[is_life]) ? errno : 0;
-    int error = strobe_perf_ring_map(&cpu->ring[is_life], fd,
-                                     is_life ? LIFE_BYTES : perf->options.ring_bytes);
+    int i = role == STROBE_PERF_LIFE ? 1 : role < STROBE_PERF_LIFE ? 0 : 2;
+    const uint64_t bytes[RINGS] = {perf->options.ring_bytes, LIFE_BYTES,
+                                   perf->options.ring_bytes / 2};
+    if (cpu->owner[i] >= 0)
+        return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, cpu->owner[i]) ? errno : 0;
+    int error = strobe_perf_ring_map(&cpu->ring[i], fd, bytes[i]);
     if (!error)
-        cpu->owner[is_life] = fd;
+        cpu->owner[i] = fd;
     return error;
 }
 
-/* All three events of a thread on one processor. 0 or errno. */
+/* One event, with its buffer. 0 or errno. */
+static int add_event(struct strobe_perf *perf, struct cpu *cpu, enum strobe_perf_role role,
+                     uint32_t tid)
+{
+    if (STROBE_ARRAY_RESERVE(perf->events, perf->events_room, perf->n_events + 1ull))
+        return ENOMEM;
+    int fd = open_role(perf, role, tid, cpu->number);
+    if (fd < 0)
+        return -fd;
+    int error = set_buffer(perf, cpu, role, fd);
+    if (error) {
+        close(fd);
+        return error;
+    }
+    perf->events[perf->n_events++] = (struct event){fd, (uint8_t)role};
+    perf->is_proven = role == STROBE_PERF_CLOCK || perf->is_proven;
+    return 0;
+}
+
+/* All events of a thread on one processor. Without states it is the same recording, with less in it. 0 or errno. */
 static int open_on_cpu(struct strobe_perf *perf, struct cpu *cpu, uint32_t tid)
 {
     STROBE_ASSERT(cpu->number >= 0 && tid);
     static const enum strobe_perf_role order[] = {STROBE_PERF_LIFE, STROBE_PERF_CLOCK,
                                                   STROBE_PERF_SWITCHES};
     for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        if (STROBE_ARRAY_RESERVE(perf->events, perf->events_room, perf->n_events + 1ull))
-            return ENOMEM;
-        int fd = open_role(perf, order[i], tid, cpu->number);
-        if (fd < 0)
-            return -fd;
-        int error = set_buffer(perf, cpu, order[i], fd);
-        if (error) {
-            close(fd);
+        int error = add_event(perf, cpu, order[i], tid);
+        if (error)
             return error;
-        }
-        perf->events[perf->n_events++] = (struct event){fd, (uint8_t)order[i]};
-        perf->is_proven = order[i] == STROBE_PERF_CLOCK || perf->is_proven;
     }
+    if (!perf->access.has_kernel) /* it would open, cost, and say nothing */
+        perf->trace.state_id = perf->trace.wake_id = 0;
+    if (perf->trace.state_id && add_event(perf, cpu, STROBE_PERF_STATE, tid))
+        perf->trace.state_id = 0;
     return 0;
+}
+
+/* Wake-ups of the whole machine, where the threads' own events have said what the kernel allows. */
+static void open_wakes(struct strobe_perf *perf)
+{
+    perf->access.has_states = perf->trace.state_id != 0;
+    for (uint32_t i = 0; i < perf->n_cpus && perf->trace.wake_id; i++)
+        if (add_event(perf, &perf->cpus[i], STROBE_PERF_WAKE, (uint32_t)-1))
+            perf->trace.wake_id = 0;
+    perf->access.has_wakes = perf->trace.wake_id != 0;
+}
+
+/* Numbers and fields of the tracepoints, for whoever may read them. */
+static void find_tracepoints(struct strobe_perf_trace *trace)
+{
+    char text[8192];
+    memset(trace, 0, sizeof *trace);
+    if (strobe_tracefs_read("sched/sched_switch", text, sizeof text))
+        trace->state_id = strobe_tracefs_id(text);
+    if (trace->state_id && strobe_tracefs_read("sched/sched_waking", text, sizeof text) &&
+        strobe_tracefs_field(text, "common_flags", &trace->flags) &&
+        strobe_tracefs_field(text, "pid", &trace->woken) &&
+        strobe_tracefs_field(text, "target_cpu", &trace->target))
+        trace->wake_id = strobe_tracefs_id(text);
 }
 
 static int open_thread(struct strobe_perf *perf, uint32_t tid)
@@ -277,7 +336,7 @@ static void close_events(struct strobe_perf *perf)
 {
     STROBE_ASSERT(perf->n_events <= perf->events_room);
     for (uint32_t i = 0; i < perf->n_cpus; i++)
-        for (int ring = 0; ring < 2; ring++) {
+        for (int ring = 0; ring < RINGS; ring++) {
             strobe_perf_ring_unmap(&perf->cpus[i].ring[ring]);
             perf->cpus[i].owner[ring] = -1;
         }
@@ -308,7 +367,7 @@ static bool list_cpus(struct strobe_perf *perf)
     if (!perf->cpus || !perf->polled)
         return false;
     for (long i = 0; i < n; i++)
-        perf->cpus[i] = (struct cpu){.number = (int)i, .owner = {-1, -1}};
+        perf->cpus[i] = (struct cpu){.number = (int)i, .owner = {-1, -1, -1}};
     perf->n_cpus = (uint32_t)n;
     return true;
 }
@@ -357,11 +416,14 @@ enum strobe_err strobe_perf_open(const struct strobe_perf_options *options,
     perf->access =
         (struct strobe_perf_access){.has_kernel = true, .has_lost = true, .has_switches = true};
     perf->has_build_id = perf->has_thread_inherit = true;
+    if (options->has_waits)
+        find_tracepoints(&perf->trace);
     *system_error = open_all(perf);
     if (*system_error) {
         strobe_perf_close(perf);
         return strobe_err_from_errno(*system_error);
     }
+    open_wakes(perf);
     for (uint32_t i = 0; i < perf->n_cpus; i++)
         perf->polled[i] = (struct pollfd){.fd = perf->cpus[i].owner[0], .events = POLLIN};
     *out = perf;
@@ -427,25 +489,32 @@ void strobe_perf_begin_round(struct strobe_perf *perf)
     for (uint32_t i = 0; i < perf->n_cpus;
          i++) /* life first: it is never behind what it explains */
         strobe_perf_ring_begin(&perf->cpus[i].ring[0]);
-    for (uint32_t i = 0; i < perf->n_cpus; i++)
+    for (uint32_t i = 0; i < perf->n_cpus; i++) {
+        strobe_perf_ring_begin(&perf->cpus[i].ring[2]);
         strobe_perf_ring_begin(&perf->cpus[i].ring[1]);
+    }
 }
 
 bool strobe_perf_next(struct strobe_perf *perf, uint64_t until, struct strobe_perf_record *out)
 {
-    struct strobe_perf_shape shape_now = strobe_perf_shape(perf);
+    const struct strobe_perf_shape of_samples = strobe_perf_shape(perf),
+                                   of_traces = {.has_chain = true, .trace = &perf->trace};
     for (;;) {
         struct strobe_perf_ring *first = NULL;
-        for (uint32_t i = 0; i < 2 * perf->n_cpus; i++) {
-            struct strobe_perf_ring *ring = &perf->cpus[i / 2].ring[i % 2];
-            if (ring->has_next && (!first || ring->next_time < first->next_time))
+        bool is_trace = false;
+        for (uint32_t i = 0; i < RINGS * perf->n_cpus; i++) {
+            struct strobe_perf_ring *ring = &perf->cpus[i / RINGS].ring[i % RINGS];
+            if (ring->has_next && (!first || ring->next_time < first->next_time)) {
                 first = ring;
+                is_trace = i % RINGS == 2;
+            }
         }
         if (!first || first->next_time > until)
             return false;
         size_t n_bytes;
         const void *bytes = strobe_perf_ring_take(first, &n_bytes);
-        if (bytes && strobe_perf_record_read(bytes, n_bytes, &shape_now, out))
+        if (bytes &&
+            strobe_perf_record_read(bytes, n_bytes, is_trace ? &of_traces : &of_samples, out))
             return true;
         perf->n_bad++;
     }
@@ -453,8 +522,8 @@ bool strobe_perf_next(struct strobe_perf *perf, uint64_t until, struct strobe_pe
 
 void strobe_perf_end_round(struct strobe_perf *perf)
 {
-    for (uint32_t i = 0; i < 2 * perf->n_cpus; i++)
-        strobe_perf_ring_end(&perf->cpus[i / 2].ring[i % 2]);
+    for (uint32_t i = 0; i < RINGS * perf->n_cpus; i++)
+        strobe_perf_ring_end(&perf->cpus[i / RINGS].ring[i % RINGS]);
 }
 
 uint64_t strobe_perf_n_bad(const struct strobe_perf *perf)
@@ -484,7 +553,7 @@ static void stop_role(struct strobe_perf *perf, uint32_t roles)
 void strobe_perf_stop_switches(struct strobe_perf *perf)
 {
     perf->access.has_switches = false;
-    stop_role(perf, 1u << STROBE_PERF_SWITCHES);
+    stop_role(perf, 1u << STROBE_PERF_SWITCHES | 1u << STROBE_PERF_STATE | 1u << STROBE_PERF_WAKE);
 }
 
 void strobe_perf_stop(struct strobe_perf *perf)

@@ -8,6 +8,12 @@
  *   life     a dummy with mmap2, comm, task: a small buffer of its own, so that a flood of
  *            samples can't lose the record that says where code is mapped
  *
+ * and where the kernel lets us (root) two tracepoints, with a third buffer per processor:
+ *
+ *   state    sched_switch: the kernel's stack when a thread leaves its processor, which says what it waits for
+ *   wake     sched_waking, of all threads of the machine: it comes in the context of whoever wakes, so an event of the
+ *            woken thread's own would miss it
+ *
  * An event per processor, because one that follows children can't have a buffer otherwise. Times are
  * CLOCK_MONOTONIC_RAW. Calls are for one thread.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_SAMPLE_PERF_H
@@ -21,6 +27,8 @@ enum strobe_perf_role {
     STROBE_PERF_CLOCK = 0,
     STROBE_PERF_SWITCHES,
     STROBE_PERF_LIFE,
+    STROBE_PERF_STATE,
+    STROBE_PERF_WAKE,
     STROBE_PERF_ROLES
 };
 
@@ -28,6 +36,7 @@ struct strobe_perf_options {
     uint32_t hz;
     uint32_t pid;        /* of the command's process before its exec, or of a running process */
     bool is_running;     /* the latter: all its threads, no children */
+    bool has_waits;      /* tracepoints, too, where the kernel allows: reasons of waits, wake-ups */
     bool is_prompt;      /* wake whoever waits with each sample, not when a buffer is half full */
     uint64_t ring_bytes; /* of a large buffer at the most; 0: as the machine's size allows */
 };
@@ -39,8 +48,9 @@ struct strobe_perf_access {
     bool has_kernel; /* samples in the kernel, and its frames */
     bool has_lost;   /* exact losses: Linux 6.0 */
     bool has_switches;
-    uint32_t n_missed; /* threads that no event could be opened for */
-    int error;         /* errno of the last refusal */
+    bool has_states, has_wakes; /* the tracepoints are open */
+    uint32_t n_missed;          /* threads that no event could be opened for */
+    int error;                  /* errno of the last refusal */
 };
 
 /* Whether anything would be given for `pid` (0: this process), and if so, the kernel's side too. 0, or errno. */

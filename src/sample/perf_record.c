@@ -77,6 +77,38 @@ static bool read_stack(const uint8_t *at, const uint8_t *end, struct strobe_perf
     return true;
 }
 
+/* The raw data of a tracepoint. */
+static bool read_trace(const uint8_t *at, const uint8_t *end, const struct strobe_perf_trace *trace,
+                       struct strobe_perf_record *out)
+{
+    enum { IN_INTERRUPT = 8 | 16 }; /* of the flags: a hard or a soft one */
+    uint64_t id, flags, woken, target;
+    STROBE_ASSERT(at <= end);
+    if (end - at < 4 || u32_at(at) > (size_t)(end - at) - 4)
+        return false;
+    const uint8_t *raw = at + 4;
+    size_t n_raw = u32_at(at);
+    const struct strobe_tracefs_field number = {0, 2};
+    if (!strobe_tracefs_value(&number, raw, n_raw, &id))
+        return false;
+    if (id == trace->state_id) {
+        out->what = STROBE_PERF_OFF;
+        return true;
+    }
+    out->what = STROBE_PERF_OTHER;
+    if (id != trace->wake_id)
+        return true;
+    if (!strobe_tracefs_value(&trace->flags, raw, n_raw, &flags) ||
+        !strobe_tracefs_value(&trace->woken, raw, n_raw, &woken) ||
+        !strobe_tracefs_value(&trace->target, raw, n_raw, &target))
+        return false;
+    out->what = STROBE_PERF_WAKES;
+    out->wake.tid = (uint32_t)woken;
+    out->wake.cpu = (uint32_t)target;
+    out->wake.is_interrupt = flags & IN_INTERRUPT;
+    return true;
+}
+
 static bool read_sample(const uint8_t *bytes, size_t n_bytes, const struct strobe_perf_shape *shape,
                         struct strobe_perf_record *out)
 {
@@ -92,6 +124,8 @@ static bool read_sample(const uint8_t *bytes, size_t n_bytes, const struct strob
             return false;
         out->sample.n_chain = *n;
     }
+    if (shape->trace)
+        return read_trace(at, end, shape->trace, out);
     return !shape->has_stack || read_stack(at, end, out);
 }
 

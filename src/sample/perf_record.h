@@ -11,6 +11,7 @@
  *
  * and a sample is: pid, tid, time, cpu, 0; the kernel's chain (n, then n u64) if there is one; registers (u64 abi, then
  * STROBE_PERF_N_REGS u64 if abi is not 0) and stack (u64 size, size bytes, u64 valid bytes) if they were asked for.
+ * A sample of a tracepoint has the kernel's chain, then u32 size and so many bytes of raw data, the first two of them its number.
  * The kernel is trusted, its buffer is checked all the same: a fuzzer feeds this.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_SAMPLE_PERF_RECORD_H
 #define STROBE_SAMPLE_PERF_RECORD_H
@@ -19,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sample/tracefs.h"
 #include "sample/unwind.h"
 
 /* x86-64: ax bx cx dx si di bp sp ip, r8 to r15. */
@@ -28,12 +30,22 @@ enum { STROBE_PERF_N_REGS = 17, STROBE_PERF_RECORD_MAX = 65536, STROBE_PERF_CHAI
 /* What samples have in them, as the events were opened. */
 struct strobe_perf_shape {
     bool has_chain, has_stack;
+    const struct strobe_perf_trace
+        *trace; /* borrowed: they are of tracepoints; NULL: they are not */
+};
+
+/* Tracepoints by their numbers (0: not open), and where their fields are. */
+struct strobe_perf_trace {
+    uint32_t state_id, wake_id;
+    struct strobe_tracefs_field flags, woken, target; /* of all; of sched_waking */
 };
 
 enum strobe_perf_what {
     STROBE_PERF_OTHER = 0, /* of no interest */
     STROBE_PERF_SAMPLE,
     STROBE_PERF_SWITCH,
+    STROBE_PERF_OFF,   /* tid leaves its processor; sample.chain: where in the kernel */
+    STROBE_PERF_WAKES, /* tid wakes another thread */
     STROBE_PERF_MMAP,
     STROBE_PERF_COMM,
     STROBE_PERF_FORK,
@@ -57,6 +69,10 @@ struct strobe_perf_record {
         struct {
             bool is_out, is_preempted;
         } turn;
+        struct {
+            uint32_t tid, cpu; /* who is woken, and where it will run */
+            bool is_interrupt; /* no thread wakes it: tid is who was interrupted */
+        } wake;
         struct {
             struct strobe_module_file file; /* its path is borrowed */
             uint64_t offset;

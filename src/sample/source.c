@@ -39,7 +39,7 @@ struct strobe_sampler {
     uint64_t flushed_ns; /* mono */
     uint64_t round_ns;   /* mono: of the last round */
     uint64_t rate_ns;    /* when the rate of switches was looked at */
-    uint64_t first_tick, told_lost;
+    uint64_t first_tick, told_lost, told_reasons;
     struct strobe_life_counts told; /* what is in the trace's losses already */
     bool switches_off, has_stopped;
     uint64_t n_lost;
@@ -80,6 +80,11 @@ static void tell_losses(struct strobe_sampler *s)
     if (n_lost > s->n_lost)
         s->n_lost = n_lost;
     lose(s, STROBE_LOSS_SAMPLE_FULL, s->n_lost + strobe_perf_n_bad(s->perf), &s->told_lost);
+    if (is_exact)
+        lose(s, STROBE_LOSS_REASONS_FULL,
+             strobe_perf_n_lost(s->perf, STROBE_PERF_STATE) +
+                 strobe_perf_n_lost(s->perf, STROBE_PERF_WAKE),
+             &s->told_reasons);
     lose(s, STROBE_LOSS_THROTTLED, counts->n_throttled, &s->told.n_throttled);
     lose(s, STROBE_LOSS_REFUSED, counts->n_refused, &s->told.n_refused);
 }
@@ -139,6 +144,7 @@ static void do_round(struct strobe_sampler *s)
     STROBE_ASSERT(!s->paused || s->stop);
     uint64_t raw = strobe_sample_clock_read(&s->clock), now = strobe_clock_mono_ns();
     take_records(s, s->until);
+    strobe_life_ask(&s->life);
     strobe_py_watch_forget(s->life.python, s->until);
     s->until = raw;
     s->round_ns = now;
@@ -277,6 +283,7 @@ enum strobe_err strobe_sampler_open(const struct strobe_sampler_options *options
     struct strobe_perf_options perf = {.hz = options->hz,
                                        .pid = options->pid,
                                        .is_running = options->is_running,
+                                       .has_waits = options->has_waits,
                                        .is_prompt = options->is_prompt,
                                        .ring_bytes = options->ring_bytes};
     enum strobe_err err = s->wake_fd < 0 ? STROBE_ERR_LIMIT : STROBE_OK;
@@ -291,6 +298,8 @@ enum strobe_err strobe_sampler_open(const struct strobe_sampler_options *options
     s->life.hz = options->hz;
     s->life.python->late_max_ns = options->is_prompt ? STROBE_PY_PROMPT_NS : STROBE_PY_LATE_NS;
     s->life.has_kernel = strobe_perf_access(s->perf)->has_kernel;
+    if (strobe_perf_access(s->perf)->has_states) /* 0.1 s that a round does not have */
+        strobe_blocked_read(&s->life.blocked, "/proc/kallsyms");
     if (options->is_running)
         strobe_life_attach(&s->life, options->pid);
     uint64_t none = 0;

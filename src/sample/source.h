@@ -29,6 +29,7 @@ struct strobe_sampler_options {
     uint32_t pid;    /* the command's process, which has not called exec yet, or a running one */
     bool is_running; /* the latter */
     bool is_mono;    /* the trace's clock is CLOCK_MONOTONIC, not the counter */
+    bool has_waits;  /* reasons of waits and wake-ups by the kernel's tracepoints, too */
     bool is_prompt;  /* it may be a Python: its frames are read with each sample */
     bool no_names;   /* leave the names of addresses to the readers */
     uint64_t ring_bytes;   /* of a buffer; 0: as large as the user may have */

@@ -215,8 +215,24 @@ static void name_address(struct naming *n, uint32_t row, uint64_t vaddr)
            readable(n, name), file);
 }
 
+/* The jitdump of a process, from its begin. NULL: it has none. */
+static FILE *open_dump(const struct strobe_wanted *wanted, const struct strobe_modules *modules,
+                       uint32_t proc)
+{
+    uint64_t id = strobe_map_get(&wanted->dumps, proc, 0);
+    STROBE_ASSERT(id <= modules->n);
+    int fd = id ? dup(modules->items[id - 1]->fd) : -1;
+    FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+    if (fd >= 0 && !in)
+        close(fd);
+    if (in)
+        rewind(in);
+    return in;
+}
+
 /* Rows of code that one process made, from `first` on. How many. */
-static uint32_t name_jit(struct naming *n, const struct strobe_wanted *wanted, uint32_t first)
+static uint32_t name_jit(struct naming *n, const struct strobe_wanted *wanted,
+                         const struct strobe_modules *modules, uint32_t first)
 {
     const struct strobe_wanted_row *rows = wanted->rows + first;
     uint32_t n_rows = 1;
@@ -225,6 +241,11 @@ static uint32_t name_jit(struct naming *n, const struct strobe_wanted *wanted, u
     struct strobe_symbol_jit *found = calloc(n_rows, sizeof *found);
     if (found)
         strobe_symbol_jit_find(strobe_map_get(&wanted->pids, rows->proc, 0), rows, n_rows, found);
+    FILE *dump = found ? open_dump(wanted, modules, rows->proc) : NULL;
+    if (dump) {
+        strobe_symbol_jit_dump(dump, rows, n_rows, found);
+        fclose(dump);
+    }
     n->image = "[jit]";
     for (uint32_t i = 0; found && i < n_rows; i++) {
         if (found[i].name)
@@ -258,7 +279,7 @@ void strobe_symbol_names_run(const struct strobe_wanted *wanted,
             continue;
         }
         if (row->module & STROBE_WANTED_JIT) {
-            i += name_jit(&n, wanted, i) - 1;
+            i += name_jit(&n, wanted, modules, i) - 1;
             continue;
         }
         STROBE_ASSERT(row->module && row->module <= modules->n);

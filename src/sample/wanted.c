@@ -11,6 +11,7 @@ void strobe_wanted_free(struct strobe_wanted *wanted)
 {
     strobe_index_free(&wanted->index);
     strobe_map_free(&wanted->pids);
+    strobe_map_free(&wanted->dumps);
     free(wanted->rows);
     memset(wanted, 0, sizeof *wanted);
 }

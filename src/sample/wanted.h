@@ -29,6 +29,7 @@ struct strobe_wanted {
     uint64_t n_left_out;
     struct strobe_map
         pids; /* proc: pid << 32 | its number in its own pid namespace, of those with code of no file */
+    struct strobe_map dumps; /* proc: id of the module that is its jitdump */
 };
 
 void strobe_wanted_free(struct strobe_wanted *wanted);

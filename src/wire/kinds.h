@@ -81,6 +81,8 @@
 
 /* Kinds of events for which a file's head has no line left, as those of STROBE_LATER_LIST. */
 #define STROBE_KIND_LATER_LIST(X)                                                \
+    X(SAMPLE_GAP, 54, "sample_gap", "uu", "n_missed,is_cut")                     \
+    X(WOKEN, 55, "woken", "uu", "cpu,by")                                        \
     X(MEM_BLOCK, 57, "block", "nuuuuu", "pool,address,size,weight,stack,old")    \
     X(LOCK_WAITED, 58, "lock_waited", "uuuuu", "lock,shared,ticks,holder,stack") \
     X(STACK, 59, "stack", "ua", "stack,addresses")

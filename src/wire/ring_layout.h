@@ -98,13 +98,14 @@ static_assert(sizeof(struct strobe_chunk) == 16, "strobe_chunk is shared");
     X(STACK_CUT, 18, "the outer frames of a sample could not be found")                        \
     X(STACK_SHORT, 19, "the outer frames of a sample were not in the copy of its stack")       \
     X(UNSAMPLED, 20, "a thread could not be sampled; one for each")                            \
-    X(SWITCHES_OFF, 21, "context switches were too many and turned off; one for each time")
+    X(SWITCHES_OFF, 21, "context switches were too many and turned off; one for each time")    \
+    X(REASONS_FULL, 22, "the kernel's buffer was full: reasons of waits or wake-ups are missing")
 
 enum strobe_loss {
 #define X(name, number, text) STROBE_LOSS_##name = number,
     STROBE_LOSS_LIST(X)
 #undef X
-        STROBE_LOSS_COUNT = 22,
+        STROBE_LOSS_COUNT = 23,
     STROBE_LOSS_IN_SLOT = 3, /* causes that a slot has a count for */
     STROBE_LOSS_IN_CONTROL =
         16 /* counts in the control page, by cause: the recorder alone has those behind */
@@ -114,7 +115,7 @@ enum strobe_loss {
  * losses, and are no part of emitted = stored + dropped. */
 static inline int strobe_loss_is_of_events(uint64_t cause)
 {
-    return cause < STROBE_LOSS_THROTTLED || cause > STROBE_LOSS_SWITCHES_OFF;
+    return cause < STROBE_LOSS_THROTTLED || cause > STROBE_LOSS_REASONS_FULL;
 }
 
 /* OFFSET SIZE FIELD           shared; one per live thread

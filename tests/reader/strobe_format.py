@@ -37,7 +37,8 @@ LOSS_CAUSES = ("pool full", "shared memory full", "no room for a name", "disk", 
                "overwritten by the program", "hole", "unfinished record", "refused", "file size limit of the pool",
                "no memory for a thread", "abandoned record", "file size limit of the trace", "process not recorded",
                "not heard at the end", "no room on the device", "no room in the kernel's buffer", "throttled", "stack cut",
-               "stack longer than its copy", "thread not sampled", "switches turned off")
+               "stack longer than its copy", "thread not sampled", "switches turned off",
+               "no room for reasons of waits")
 HOLE = 6
 GAP_CAUSES = (3, 4, 5, 6, 12)      # losses of words that were emitted: a gap is theirs
 U64 = (1 << 64) - 1

@@ -8,7 +8,12 @@
  *   burner birth SECONDS             in a thread that is made 200 ms after the start
  *   burner switches ROUNDS           two processes that wake each other
  *   burner jit SECONDS               in code that it makes, with a line of it in /tmp/perf-PID.map
- *   burner refuse COMMAND ...        run a command that may not open perf events
+ *   burner jitdump SECONDS           likewise, with a jit-PID.dump in the working folder
+ *   burner waits ROUNDS              two threads take turns with a lock (convoy), a third sleeps, a fourth reads what main writes to a pipe
+ *   burner masked SECONDS            with all signals blocked
+ *   burner greedy SECONDS            it takes every real-time signal half-way: exit status 3 if one of them comes then
+ *   burner naps ROUNDS               short sleeps between short work: exit status 3 if one of them ends early
+ *   burner refuse COMMAND ...        run a command that may not open perf events: it gets BURNER_ERRNO (EACCES)
  *
  * SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
@@ -165,18 +170,64 @@ static void switches(long rounds)
 }
 
 /* A loop of x86-64 code, with a frame pointer. */
-FAR void jit(double seconds)
+static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff,
+                                     0xcf, 0x75, 0xfb, 0x5d, 0xc3};
+
+static void *make_code(void)
 {
-    static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff,
-                                         0xcf, 0x75, 0xfb, 0x5d, 0xc3};
-    char path[64];
-    void (*loop)(unsigned long) = NULL;
     void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED)
         exit(1);
     memcpy(at, code, sizeof code);
     mprotect(at, 4096, PROT_READ | PROT_EXEC);
+    return at;
+}
+
+static void run_code(const void *at, double seconds)
+{
+    void (*loop)(unsigned long) = NULL;
     memcpy(&loop, &at, sizeof at);
+    for (double end = cpu_seconds() + seconds; cpu_seconds() < end;)
+        loop(1000000);
+}
+
+/* Its head, a record of no interest, and the code: as perf's specification has it. */
+static void write_dump(FILE *out, const void *at)
+{
+    static const char name[] = "dumped at run time";
+    const unsigned head[10] = {0x4a695444, 1, 40, 62}, close_record[4] = {3, 16};
+    const unsigned first[4] = {0, (unsigned)(16 + 40 + sizeof name + sizeof code)};
+    const unsigned who[2] = {(unsigned)getpid(), (unsigned)getpid()};
+    const unsigned long where[4] = {(unsigned long)at, (unsigned long)at, sizeof code, 1};
+    fwrite(head, sizeof head, 1, out);
+    fwrite(close_record, sizeof close_record, 1, out);
+    fwrite(first, sizeof first, 1, out);
+    fwrite(who, sizeof who, 1, out);
+    fwrite(where, sizeof where, 1, out);
+    fwrite(name, sizeof name, 1, out);
+    fwrite(code, sizeof code, 1, out);
+    fflush(out);
+}
+
+FAR void jitdump(double seconds)
+{
+    char path[64];
+    void *at = make_code();
+    snprintf(path, sizeof path, "jit-%d.dump", (int)getpid());
+    FILE *out = fopen(path, "w+");
+    if (!out)
+        exit(1);
+    write_dump(out, at);
+    if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(out), 0) == MAP_FAILED)
+        exit(1);
+    run_code(at, seconds);
+    sink++;
+}
+
+FAR void jit(double seconds)
+{
+    char path[64];
+    void *at = make_code();
     snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
     FILE *map = fopen(path, "w");
     if (!map)
@@ -184,16 +235,111 @@ FAR void jit(double seconds)
     fprintf(map, "%lx 5 another one\n%lx %zx made at run time\n", (unsigned long)at + 64,
             (unsigned long)at, sizeof code);
     fclose(map);
-    for (double end = cpu_seconds() + seconds; cpu_seconds() < end;)
-        loop(1000000);
+    run_code(at, seconds);
+    sink++;
+}
+
+/* Threads that wait for what their names say. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static long n_rounds;
+static int ends[2];
+
+static void *lock_often(void *context)
+{
+    prctl(PR_SET_NAME, "locker");
+    for (long i = 0; i < n_rounds; i++) {
+        pthread_mutex_lock(&turn);
+        usleep(3000);
+        pthread_mutex_unlock(&turn);
+        usleep(100);
+    }
+    return context;
+}
+
+static void *sleep_often(void *context)
+{
+    prctl(PR_SET_NAME, "sleeper");
+    for (long i = 0; i < n_rounds; i++)
+        usleep(4000);
+    return context;
+}
+
+static void *read_often(void *context)
+{
+    char byte;
+    prctl(PR_SET_NAME, "reader");
+    for (long i = 0; i < n_rounds && read(ends[0], &byte, 1) == 1; i++)
+        sink++;
+    return context;
+}
+
+static void waits(long rounds)
+{
+    void *(*const run[])(void *) = {lock_often, lock_often, sleep_often, read_often};
+    pthread_t threads[4];
+    n_rounds = rounds;
+    if (pipe(ends))
+        exit(1);
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, run[i], NULL);
+    for (long i = 0; i < rounds; i++) {
+        usleep(4000);
+        if (write(ends[1], "x", 1) != 1)
+            exit(1);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
+FAR void masked(double seconds)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    burn(seconds);
+    sink++;
+}
+
+static volatile sig_atomic_t n_came;
+
+static void count(int number)
+{
+    (void)number;
+    n_came++;
+}
+
+static int greedy(double seconds)
+{
+    burn(seconds / 2);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) {
+        struct sigaction action = {.sa_handler = count}, old;
+        if (sigaction(number, &action, &old) || old.sa_handler != SIG_DFL)
+            return 4;
+    }
+    burn(seconds / 2);
+    return n_came ? 3 : 0;
+}
+
+static int naps(long rounds)
+{
+    const struct timespec nap = {0, 200000};
+    int n_early = 0;
+    for (long i = 0; i < rounds; i++) {
+        burn(0.0005);
+        n_early += nanosleep(&nap, NULL) != 0;
+    }
+    printf("%d of %ld sleeps ended early\n", n_early, rounds);
+    return n_early ? 3 : 0;
 }
 
 static void refuse(char **command)
 {
+    const char *word = getenv("BURNER_ERRNO");
+    unsigned error = word ? (unsigned)atoi(word) : EACCES;
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
@@ -231,6 +377,16 @@ int main(int argc, char **argv)
         switches(atol(argv[2]));
     } else if (!strcmp(what, "jit")) {
         jit(seconds);
+    } else if (!strcmp(what, "jitdump")) {
+        jitdump(seconds);
+    } else if (!strcmp(what, "waits")) {
+        waits(atol(argv[2]));
+    } else if (!strcmp(what, "masked")) {
+        masked(seconds);
+    } else if (!strcmp(what, "greedy")) {
+        return greedy(seconds);
+    } else if (!strcmp(what, "naps")) {
+        return naps(atol(argv[2]));
     } else if (!strcmp(what, "refuse")) {
         refuse(argv + 2);
     } else {

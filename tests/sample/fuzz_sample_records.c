@@ -1,6 +1,6 @@
 /* fuzz_sample_records.c - records of perf's buffers, decoded and taken as they come: lives, mappings, samples, switches.
  *
- * An input is: flags (bit 0: samples have a chain, bit 1: registers and stack), which file mappings are of, 6 bytes, then records one
+ * An input is: flags (bit 0: samples have a chain, bit 1: registers and stack, bit 2: they are of tracepoints), which file mappings are of, 6 bytes, then records one
  * after the other, each as long as its head says. Processes are moved to numbers that nobody has, so that nothing of this machine is
  * read. Checked beyond what sanitizers find: nothing is left of processes and threads when all is closed.
  * SPDX-License-Identifier: MIT */
@@ -53,6 +53,8 @@ static void take(struct strobe_life *life, struct strobe_perf_record *record, ui
     record->tid |= NOBODY;
     if (record->what == STROBE_PERF_FORK || record->what == STROBE_PERF_EXIT)
         record->life.parent_pid |= NOBODY;
+    if (record->what == STROBE_PERF_WAKES)
+        record->wake.tid |= NOBODY;
     if (record->what == STROBE_PERF_MMAP) {
         record->map.file.pid = record->pid;
         record->map.file.path = files[(which + record->map.file.inode) % 4];
@@ -67,7 +69,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static _Alignas(8) uint8_t bytes[STROBE_PERF_RECORD_MAX];
     if (size < HEAD_BYTES)
         return 0;
-    struct strobe_perf_shape shape = {.has_chain = data[0] & 1, .has_stack = data[0] & 2};
+    static const struct strobe_perf_trace trace = {
+        .state_id = 1, .wake_id = 2, .flags = {2, 1}, .woken = {4, 4}, .target = {8, 4}};
+    struct strobe_perf_shape shape = {
+        .has_chain = data[0] & 1, .has_stack = data[0] & 2, .trace = data[0] & 4 ? &trace : NULL};
     clock = (struct strobe_sample_clock){0};
     strobe_sample_clock_add(&clock, 1000, 1000);
     strobe_sample_clock_add(&clock, 1000000, 3000000);

@@ -21,12 +21,20 @@ function titleOf(app, mark) {
     return one ? `${place.name} ${stateText(mark)}` : place.name;
 }
 
+/* The thread that woke it, to go to. */
+function wakerOf(app, mark) {
+    if (mark.kind !== 'state' || stateOf(mark) !== 1 || !mark.who)
+        return '';
+    const track = app.trackOf(mark.who);
+    return track ? link(track.name, () => app.showTrack(track.id), 'scroll to it') : app.timeline.strips.whoText(mark.who);
+}
+
 /** The panel's content. */
 export function aboutMark(app, mark) {
     const time = (t) => format.time(t, app.timeMode, app.trace, 1, true), {sample, one, kind} = mark, track = app.trackOf(mark.track), length = mark.t1 - mark.t0;
     const part = (ns) => (ns ? `${format.duration(ns)}  (${format.percent(Math.min(1, ns / length))})` : '');
     const facts = kind === 'samples' ? [['at', sample ? time(sample.t) : ''], ['CPU', sample && sample.cpu !== null ? String(sample.cpu) : '']]
-        : one ? [['from', time(mark.t0)], ['to', time(mark.t1)], ['for', h('span', {title: format.exactNs(length)}, format.duration(length))], ['because', kind === 'state' && stateOf(mark) ? reasonText(mark.reason) : '']]
+        : one ? [['from', time(mark.t0)], ['to', time(mark.t1)], ['for', h('span', {title: format.exactNs(length)}, format.duration(length))], ['because', kind === 'state' && stateOf(mark) ? reasonText(mark.reason) : ''], ['woken by', wakerOf(app, mark)]]
             : [['from', time(mark.t0)], ['over', format.duration(length)], [kind === 'cpu' ? 'busy' : 'runs', part(mark.run)], ['is ready', kind === 'cpu' ? '' : part(mark.ready)], ['waits', kind === 'cpu' ? '' : part(mark.wait)],
                 [kind === 'cpu' ? 'runs' : 'switches', format.count(mark.n)]];
     return [h('h2', {}, titleOf(app, mark)), h('div', {class: 'columns'}, h('section', {}, pairs([...facts, ['track', track ? link(track.name, () => app.showTrack(track.id), 'scroll to it') : '']]),

@@ -22,7 +22,7 @@ function share(ns, mark) {
 
 function aboutState(app, {mark, row}) {
     if (mark.one)
-        return [stateText(mark), [['for', format.duration(mark.t1 - mark.t0)], ['because', stateOf(mark) ? reasonText(mark.reason) : ''], ['from', app.tips.time(mark.t0)], ['thread', row.track.name]]];
+        return [stateText(mark), [['for', format.duration(mark.t1 - mark.t0)], ['because', stateOf(mark) ? reasonText(mark.reason) : ''], ['woken by', stateOf(mark) === 1 && mark.who ? app.timeline.strips.whoText(mark.who) : ''], ['from', app.tips.time(mark.t0)], ['thread', row.track.name]]];
     return [row.track.name, [['runs', share(mark.run, mark)], ['is ready', share(mark.ready, mark)], ['waits', share(mark.wait, mark)], ['switches', format.count(mark.n)],
         ['over', format.duration(mark.t1 - mark.t0)], ['', 'too short to draw: zoom in']]];
 }

@@ -16,7 +16,8 @@ export const STATE_NAMES = ['runs', 'is ready', 'waits'];
 const REASONS = {0: '', 1: 'free page', 2: 'page in', 3: 'pool allocation', 4: 'sleep', 5: 'suspended', 6: 'user request', 7: 'executive', 8: 'free page', 9: 'page in', 10: 'pool allocation', 11: 'sleep',
     12: 'suspended', 13: 'user request', 14: 'event pair', 15: 'queue', 16: 'message', 17: 'reply', 18: 'virtual memory', 19: 'page out', 20: 'rendezvous', 21: 'keyed event', 22: 'ended',
     23: 'swapped out', 24: 'CPU rate', 25: 'callout stack', 26: 'kernel', 27: 'resource', 28: 'lock', 29: 'mutex', 30: 'its time was over', 31: 'interrupt', 32: 'preempted', 33: 'yielded',
-    34: 'mutex', 35: 'mutex', 36: 'rundown', 37: 'alert by thread', 38: 'preempted'};
+    34: 'mutex', 35: 'mutex', 36: 'rundown', 37: 'alert by thread', 38: 'preempted',
+    128: 'something in the kernel', 129: 'lock (futex)', 130: 'sleep', 131: 'disk', 132: 'page fault', 133: 'data of a pipe or socket', 134: 'poll', 135: 'child process', 136: 'signal', 137: 'stopped', 138: 'lock in the kernel'};
 
 /** Why it waited, or was not running though it could. */
 export function reasonText(reason) {

@@ -22,6 +22,12 @@ static struct head *head_of(void *items)
     return items ? (struct head *)items - 1 : NULL;
 }
 
+/* Bytes of both, where one becomes the other. */
+static size_t common(const struct head *head, uint64_t n_bytes)
+{
+    return (size_t)(head->n_bytes < n_bytes ? head->n_bytes : n_bytes);
+}
+
 #ifdef __wasi__
 static struct head *resize_file(struct head *head, uint64_t n_bytes)
 {
@@ -86,15 +92,15 @@ static struct head *resize_file(struct head *head, uint64_t n_bytes)
         return NULL;
     struct head *made = MAP_FAILED;
     if (reserve(fd, n_bytes))
-        made = is_new ? mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
-                      : mremap(head, head->n_bytes, n_bytes, MREMAP_MAYMOVE);
+        made = is_new ? mmap(NULL, (size_t)n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
+                      : mremap(head, (size_t)head->n_bytes, (size_t)n_bytes, MREMAP_MAYMOVE);
     if (made == MAP_FAILED) {
         if (is_new)
             close(fd);
         return NULL;
     }
     if (is_new && head)
-        memcpy(made, head, head->n_bytes < n_bytes ? head->n_bytes : n_bytes);
+        memcpy(made, head, common(head, n_bytes));
     if (is_new)
         free(head);
     made->fd = fd;
@@ -105,7 +111,7 @@ static struct head *resize_file(struct head *head, uint64_t n_bytes)
 static void close_file(struct head *head)
 {
     int fd = head->fd;
-    munmap(head, head->n_bytes);
+    munmap(head, (size_t)head->n_bytes);
     close(fd);
 }
 
@@ -113,7 +119,7 @@ void strobe_spill_rest(void *items)
 {
     struct head *head = head_of(items);
     if (head && head->fd >= 0)
-        madvise(head, head->n_bytes, MADV_DONTNEED);
+        madvise(head, (size_t)head->n_bytes, MADV_DONTNEED);
 }
 #endif
 
@@ -125,7 +131,7 @@ static struct head *resize_memory(struct head *head, uint64_t n_bytes)
     if (!made)
         return NULL;
     if (is_file) {
-        memcpy(made, head, (size_t)(head->n_bytes < n_bytes ? head->n_bytes : n_bytes));
+        memcpy(made, head, common(head, n_bytes));
         close_file(head);
     }
     made->fd = -1;

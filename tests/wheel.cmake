@@ -1,5 +1,5 @@
-# The wheels: built once, then what is in them, and their suite in fresh environments on the oldest and the newest
-# CPython of the machine. All of them, and systems with nothing but Python: make test-python.
+# The wheels: built once, then what is in them, and their suite in a fresh environment on the newest CPython of the
+# machine; the oldest one is a full test. All of them, and systems with nothing but Python: make test-python.
 if(TARGET strobe_python AND NOT STROBE_SANITIZE)
     set(wheel_tests ${CMAKE_CURRENT_LIST_DIR}/wheel)
     set(wheel_place ${CMAKE_BINARY_DIR}/dist ${CMAKE_BINARY_DIR}/venvs)
@@ -20,6 +20,7 @@ if(TARGET strobe_python AND NOT STROBE_SANITIZE)
     add_test(NAME wheel/microbenchmark COMMAND ${STROBE_PYTHON} -B ${wheel_tests}/test_microbenchmark.py ${wheel_place})
     set_tests_properties(wheel/contents wheel/suite-oldest wheel/suite-newest wheel/documents wheel/iree wheel/ways wheel/microbenchmark PROPERTIES
         FIXTURES_REQUIRED wheels TIMEOUT 900 COST 500)
+    set_tests_properties(wheel/suite-oldest PROPERTIES LABELS full) # every CPython there is: make test-python
     set_tests_properties(wheel/iree wheel/ways wheel/microbenchmark PROPERTIES RESOURCE_LOCK venvs_iree) # the same environment
     set_tests_properties(wheel/suite-newest wheel/documents PROPERTIES RESOURCE_LOCK venvs) # the same environment
 endif()

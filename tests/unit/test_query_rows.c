@@ -364,6 +364,7 @@ static void merged_traces_have_their_zones_paired(void **state)
     const char *names[] = {"a", "b"};
     struct strobe_merge_result result;
     assert_int_equal(strobe_merge_write(traces, names, 2, out, &result), STROBE_OK);
+    strobe_merge_result_free(&result);
     strobe_trace_close(traces[0]);
     strobe_trace_close(traces[1]);
     assert_true(has_list(out));

@@ -1,6 +1,6 @@
 """ttnn's profiling names: tracy_message, start_tracy_zone, stop_tracy_zone, tracy_frame.
 
-`patch()` puts them into a `ttnn` that lacks them. Zones are told by thread; a zone may be stopped in another function
+`patch()` puts them into a `ttnn` that lacks them. Zones are recorded per thread; a zone may be stopped in another function
 than it was started in. A new name or colour can only be given to a thread's innermost zone: while functions are traced,
 that is the zone of the function that runs, unless the zone was started in it."""
 import sys

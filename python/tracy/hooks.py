@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Function and line tracing with the zone names of tt-metal: PY_FUNC_<name>, PY_LINE_<name>, PY_TT_LIB_<name>.
 
-The work is strobe.trace()'s. Zones are told by thread, and what is open when tracing stops is closed by it."""
+The work is strobe.trace()'s. Zones are recorded per thread, and what is open when tracing stops is closed by it."""
 import sys
 
 FUNCTION_PREFIX = "PY_FUNC_"

@@ -121,7 +121,7 @@ static const struct {
                         {"otlp", ".otlp", "collectors of OpenTelemetry read it"}};
 
 /* The format that was asked for, by its name or that of the output. -1: there is none, and that was
- * told. */
+ * printed. */
 static int find_format(const struct options *options)
 {
     for (int i = 0; i < N_FORMATS; i++)

@@ -175,7 +175,7 @@ static void put_client(struct strobe_out *out, const struct strobe_process *proc
     if (process->n_set_aside)
         strobe_out_format(out, ", %s set aside", strobe_number_show_count(process->n_set_aside, a));
     if (process->n_unnamed)
-        strobe_out_format(out, ", %s names never told",
+        strobe_out_format(out, ", %s names never registered",
                           strobe_number_show_count(process->n_unnamed, a));
     strobe_out_char(out, '\n');
 }

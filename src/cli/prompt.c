@@ -93,7 +93,7 @@ void strobe_prompt_remember(struct strobe_prompt *prompt, const char *line)
                  : -1;
     if (fd < 0)
         return;
-    dprintf(fd, "%s\n", line); /* a history that can't be written is none: nobody is told */
+    dprintf(fd, "%s\n", line); /* where it can't be written there is no history; that is no error */
     close(fd);
 }
 

@@ -527,7 +527,7 @@ void strobe_collector_stop(struct strobe_collector *c)
         char text[160];
         snprintf(text, sizeof text,
                  strobe_proc_is_dead(proc)
-                     ? "process %u: no memory to take in what it left"
+                     ? "process %u: no memory to read what it left"
                      : "process %u was still running when the recording ended",
                  proc->ring.pid);
         c->no_memory |= strobe_proc_is_dead(proc);

@@ -185,12 +185,12 @@ static void name_old(struct strobe_collector *c, struct strobe_proc *proc, uint6
 {
     static const char name[] = "(begun before)";
     enum { OLD_MAX = 1 << 20 };
-    if (!proc->old_told && proc->old_below && proc->old_below <= OLD_MAX)
-        proc->old_told = calloc(proc->old_below / 8 + 1, 1);
-    if (!proc->old_told || proc->old_told[id / 8] & 1 << id % 8)
+    if (!proc->old_named && proc->old_below && proc->old_below <= OLD_MAX)
+        proc->old_named = calloc(proc->old_below / 8 + 1, 1);
+    if (!proc->old_named || proc->old_named[id / 8] & 1 << id % 8)
         return;
     STROBE_ASSERT(id < proc->old_below);
-    proc->old_told[id / 8] |= (uint8_t)(1 << id % 8);
+    proc->old_named[id / 8] |= (uint8_t)(1 << id % 8);
     strobe_records_begin(&c->block.records, STROBE_META_LOC);
     strobe_records_u(&c->block.records, proc->id);
     strobe_records_u(&c->block.records, id);

@@ -41,7 +41,7 @@ struct strobe_stream_state {
     struct strobe_segment *segments; /* owned: by base_pos, all FOUND */
     uint32_t n_segments, cap_segments;
     uint64_t lost_seen[STROBE_LOSS_IN_SLOT];
-    uint64_t lost_tick; /* up to which losses were told */
+    uint64_t lost_tick; /* up to which losses are recorded */
     uint64_t waited_seen;
     uint64_t waits_at; /* while it waits or is asked: the position of the word */
     uint32_t hole;     /* while it is asked: the entry of the table, + 1; else 0 */
@@ -85,7 +85,7 @@ struct strobe_proc {
     bool modules_due;   /* its modules are to be listed */
     bool news;          /* segments were found that nobody looked at yet */
     uint64_t old_below; /* ids below it were named to an earlier recorder, or by the parent */
-    uint8_t *old_told;  /* owned: a bit for each of them that was met; NULL: none yet */
+    uint8_t *old_named; /* owned: a bit for each of them that was met; NULL: none yet */
     uint64_t lost_seen[STROBE_LOSS_IN_CONTROL]; /* of what its control page counts */
     uint32_t holes_used;                        /* a bit for each entry of its table of holes */
     uint64_t n_damaged;

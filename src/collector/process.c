@@ -554,8 +554,8 @@ void strobe_collector_free_proc(struct strobe_proc *proc)
         }
     STROBE_ASSERT(n_freed == proc->n_streams);
     free(proc->streams);
-    free(proc->old_told);
-    proc->old_told = NULL;
+    free(proc->old_named);
+    proc->old_named = NULL;
     free_stream(&proc->meta);
     memset(&proc->meta, 0, sizeof proc->meta);
     if (proc->pidfd >= 0)

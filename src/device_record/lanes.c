@@ -203,7 +203,7 @@ static void emit_mark(struct taking *taking, const struct strobe_nest_zone *mark
     strobe_build_zone_end(t->build, taking->lane->track, tick);
 }
 
-/* The flow from a program's launch ends in the outermost zone whose program was just told, if it is the first to run it. */
+/* The flow from a program's launch ends in the outermost zone whose program was just announced, if it is the first to run it. */
 static void emit_flow(struct taking *taking, uint64_t flow, const char *name, uint64_t tick)
 {
     struct strobe_device_trace *t = taking->trace;

@@ -341,7 +341,7 @@ static void describe(const struct place *place, struct strobe_reply *reply, enum
     strobe_zone_detail_free(&zone);
 }
 
-/* The track of the question. 0: it has no zones, and that was told. */
+/* The track of the question. 0: it has no zones, and the answer says so. */
 static int read_place(struct strobe_engine *engine, const struct strobe_json *question,
                       struct strobe_reply *reply, struct place *place)
 {

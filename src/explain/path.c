@@ -78,7 +78,7 @@ static void drop_held(struct state *state, uint32_t i)
     memmove(&state->held[i], &state->held[i + 1], (--state->n_held - i) * sizeof state->held[0]);
 }
 
-/* Of those that waiters told of, what lies further back than they know. */
+/* Of those that waiters named, what lies further back than they know. */
 static void drop_old(struct state *state, uint64_t tick)
 {
     for (uint32_t i = state->n_held; i-- > 0;)

@@ -120,7 +120,7 @@ void strobe_encode_give_up(struct strobe_encoder *enc)
         enc->n_lost && enc->n_lost <= STROBE_LOST_RUNS ? &enc->lost[enc->n_lost - 1] : NULL;
     STROBE_ASSERT(!last || (last->first <= last->last && last->last < enc->block));
     if (enc->n_lost > STROBE_LOST_RUNS)
-        ; /* it can't be told any more */
+        ; /* it can't be recorded any more */
     else if (last && last->last + 1 == enc->block)
         last->last++;
     else if (enc->n_lost++ < STROBE_LOST_RUNS)

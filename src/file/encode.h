@@ -100,7 +100,7 @@ struct strobe_encoder {
     struct strobe_lost_run {
         uint64_t first, last;
     } lost[STROBE_LOST_RUNS];
-    uint32_t n_lost; /* STROBE_LOST_RUNS + 1: more than can be told */
+    uint32_t n_lost; /* STROBE_LOST_RUNS + 1: more than are recorded */
 
     /* the part under construction */
     struct strobe_track *track; /* borrowed, NULL: no part is open */

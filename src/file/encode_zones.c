@@ -131,7 +131,7 @@ void strobe_encode_zone_begin(struct strobe_encoder *enc, uint64_t tick, uint64_
     if (__builtin_expect(track->fiber != 0, 0))
         return;
     if (__builtin_expect(track->depth == track->cap, 0) && !grow_stack(track))
-        return; /* its end will be told as lost */
+        return; /* its end will be recorded as lost */
     STROBE_ASSERT(track->depth < track->cap && enc->locs[index] == loc);
     uint32_t dict = nest_begin(enc, index, track->depth);
     track->stack[track->depth++] = (struct strobe_open_zone){loc, tick, 0, dict, enc->serial};

@@ -72,7 +72,7 @@ struct module {
     char path[512];
     struct strobe_cfi_file cfi;
     bool has_cfi;
-    int is_told; /* the trace knows it */
+    int is_registered; /* with the recorder */
 };
 
 static struct {
@@ -122,7 +122,7 @@ void strobe_preload_stack_forked(void)
     memo.number_hash = 0;
     tables.owner = 0;
     for (uint32_t i = 0; i < tables.n_modules; i++)
-        tables.modules[i].is_told = 0;
+        tables.modules[i].is_registered = 0;
 }
 
 /* ---- modules ---- */
@@ -468,7 +468,7 @@ static void tell_module_of(uint64_t pc)
     for (uint32_t i = 0; i < n; i++) {
         struct module *module = &tables.modules[i];
         if (pc >= module->start && pc < module->end &&
-            !__atomic_exchange_n(&module->is_told, 1, __ATOMIC_RELAXED))
+            !__atomic_exchange_n(&module->is_registered, 1, __ATOMIC_RELAXED))
             tell_module(module);
     }
 }
@@ -580,7 +580,7 @@ static enum way leave_signal(struct place *at)
     return WAY_ON;
 }
 
-/* To the caller: from a stub of the linker, before a frame is made, when it is gone already. */
+/* To the caller, wherever the sample hit: in an entry of the PLT, before a function has made its frame, after it has removed it. */
 static enum way step_out(struct place *at)
 {
     struct strobe_cfi_row row = unpack_row(row_of(at->pc));

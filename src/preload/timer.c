@@ -52,7 +52,7 @@ static STROBE_PRELOAD_TLS struct {
 
 static uint64_t period_ns;
 static int signal_number; /* 0: none is taken */
-static int is_told;       /* the trace knows the rate */
+static int is_registered; /* the rate, with the recorder */
 static pthread_key_t key;
 
 static struct {
@@ -98,7 +98,7 @@ static void tell_rate(void)
 {
     static const char name[] = "samples: a second of CPU time, by a timer in the program";
     uint64_t numbers[] = {PARAMETER, 0, NS / period_ns};
-    if (!__atomic_exchange_n(&is_told, 1, __ATOMIC_RELAXED))
+    if (!__atomic_exchange_n(&is_registered, 1, __ATOMIC_RELAXED))
         strobe_client_keep(STROBE_META_PARAMETER, numbers, 3, 1, name, sizeof name - 1);
 }
 
@@ -344,7 +344,7 @@ void strobe_preload_timers_forked(void)
     if (!signal_number)
         return;
     memset(slots, 0, sizeof slots); /* their timers are the parent's */
-    is_told = 0;
+    is_registered = 0;
     self.slot = NULL;
     begin_thread(take_slot());
 }

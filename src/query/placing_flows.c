@@ -1,4 +1,4 @@
-/* placing_flows.c - see placing_flows.h. Blocks without a flow are told by their symbols alone.  SPDX-License-Identifier: MIT */
+/* placing_flows.c - see placing_flows.h. Whether a block has a flow is read from its symbol column alone.  SPDX-License-Identifier: MIT */
 #include "query/placing_flows.h"
 
 #include <stdlib.h>

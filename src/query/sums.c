@@ -334,7 +334,7 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Threads beside the caller's, as far as they are to be had. */
+/* Threads beside the caller's, as many as can be started. */
 static uint32_t start_helpers(struct worker *workers, uint32_t n)
 {
     uint32_t started = 0;

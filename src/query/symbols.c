@@ -27,7 +27,7 @@ struct binary {
 
 struct strobe_symbols {
     struct strobe_trace *trace; /* borrowed */
-    struct strobe_stack_symbols told;
+    struct strobe_stack_symbols stored;
     struct binary open[MAX_OPEN];
     int n_open;
     struct strobe_idmap known; /* (process, address) to names */
@@ -63,7 +63,7 @@ void strobe_symbols_close(struct strobe_symbols *symbols)
             dwfl_end(symbols->open[i].dwfl);
     strobe_idmap_free(&symbols->known);
     strobe_texts_free(&symbols->texts);
-    strobe_stack_symbols_free(&symbols->told);
+    strobe_stack_symbols_free(&symbols->stored);
     free(symbols->names);
     free(symbols->demangled);
     free(symbols);
@@ -191,17 +191,18 @@ static const char *file_name(const char *path)
 }
 
 /* The functions that the trace tells of: the innermost, then those that it was inlined into, `between` them. 0: none. */
-static int put_told(const struct strobe_symbols *symbols, uint32_t process, uint64_t address,
-                    const char *between, char *room, size_t n_room, const char **image)
+static int put_stored(const struct strobe_symbols *symbols, uint32_t process, uint64_t address,
+                      const char *between, char *room, size_t n_room, const char **image)
 {
-    const struct strobe_stack_symbol *at = strobe_stack_symbol_of(&symbols->told, process, address);
+    const struct strobe_stack_symbol *at =
+        strobe_stack_symbol_of(&symbols->stored, process, address);
     size_t n = 0;
     room[0] = 0;
-    *image = at ? strobe_texts_get(&symbols->told.texts, at->image, NULL) : "";
+    *image = at ? strobe_texts_get(&symbols->stored.texts, at->image, NULL) : "";
     while (at && n < n_room) {
-        const char *function = strobe_texts_get(&symbols->told.texts, at->function, NULL);
+        const char *function = strobe_texts_get(&symbols->stored.texts, at->function, NULL);
         n += (size_t)snprintf(room + n, n_room - n, "%s%.200s", n ? between : "", function);
-        at = at->next ? &symbols->told.rows[at->next - 1] : NULL;
+        at = at->next ? &symbols->stored.rows[at->next - 1] : NULL;
     }
     return n != 0;
 }
@@ -211,9 +212,10 @@ static int make_name(struct strobe_symbols *symbols, uint32_t process, uint64_t 
 {
     char functions[600];
     const char *image;
-    int is_told = put_told(symbols, process, address, " < ", functions, sizeof functions, &image);
+    int is_stored =
+        put_stored(symbols, process, address, " < ", functions, sizeof functions, &image);
     const struct strobe_module *module = module_of(symbols->trace, process, address);
-    if (!module && !is_told)
+    if (!module && !is_stored)
         return snprintf(room, n_room, "0x%llx", (unsigned long long)address);
     if (!strcmp(image, "[python]")) /* its name has the file; the address says nothing */
         return snprintf(room, n_room, "%s", functions);
@@ -222,7 +224,7 @@ static int make_name(struct strobe_symbols *symbols, uint32_t process, uint64_t 
                         *image ? " " : "", (unsigned long long)address);
     const char *file = file_name(strobe_trace_text(symbols->trace, module->path, NULL));
     uint64_t offset = address - module->base + module->offset;
-    const char *function = is_told ? functions : function_of(symbols, module, offset);
+    const char *function = is_stored ? functions : function_of(symbols, module, offset);
     if (function)
         return snprintf(room, n_room, "%.600s (%.200s+0x%llx)", function, file,
                         (unsigned long long)offset);
@@ -236,7 +238,7 @@ const char *strobe_symbols_name(struct strobe_symbols *symbols, uint32_t process
     uint32_t i = strobe_idmap_find(&symbols->known, process, address);
     if (i != STROBE_IDMAP_NONE)
         return strobe_texts_get(&symbols->texts, symbols->names[i], n_bytes);
-    strobe_stack_symbols_load(symbols->trace, &symbols->told); /* once; without it, numbers */
+    strobe_stack_symbols_load(symbols->trace, &symbols->stored); /* once; without it, numbers */
     int n = make_name(symbols, process, address, room, sizeof room);
     uint32_t text = strobe_texts_add(&symbols->texts, room, (uint64_t)n);
     if (symbols->known.n < MAX_CACHED) {
@@ -252,8 +254,8 @@ uint32_t strobe_symbols_functions(struct strobe_symbols *symbols, uint32_t proce
                                   uint64_t address, char *room, size_t n_room)
 {
     const char *image;
-    strobe_stack_symbols_load(symbols->trace, &symbols->told);
-    if (put_told(symbols, process, address, "\n", room, n_room, &image))
+    strobe_stack_symbols_load(symbols->trace, &symbols->stored);
+    if (put_stored(symbols, process, address, "\n", room, n_room, &image))
         return (uint32_t)strlen(room);
     const struct strobe_module *module = module_of(symbols->trace, process, address);
     if (!module)

@@ -21,7 +21,7 @@ enum strobe_cfi_kind {
     STROBE_CFI_REG = 2,   /* register + cfa_offset */
     STROBE_CFI_DEREF = 3, /* what is at register + cfa_offset */
     STROBE_CFI_PLT =
-        4, /* sp + 8, and 8 more from the byte `cfa_offset` of a 16-byte stub onwards */
+        4, /* sp + 8, and 8 more from the byte `cfa_offset` of a 16-byte entry of the PLT onwards */
     STROBE_CFI_SIGNAL = 5 /* the kernel's signal frame at the stack pointer */
 };
 

@@ -293,13 +293,13 @@ static bool is_breg(struct strobe_bytes in, uint8_t *reg, int64_t *offset, bool 
     return !in.bad && op >= 0x70 && op <= 0x7f && in.at == in.end;
 }
 
-/* breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus: the linker's stubs. */
+/* breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus: the entries of a procedure linkage table. */
 static bool is_plt(struct strobe_bytes in, int64_t *threshold)
 {
-    static const uint8_t stub[] = {0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
+    static const uint8_t entry[] = {0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
     enum { LITERAL = 6, LIT0 = 0x30, LIT31 = 0x4f };
-    if (strobe_bytes_left(&in) != sizeof stub || memcmp(in.at, stub, LITERAL) ||
-        memcmp(in.at + LITERAL + 1, stub + LITERAL + 1, sizeof stub - LITERAL - 1) ||
+    if (strobe_bytes_left(&in) != sizeof entry || memcmp(in.at, entry, LITERAL) ||
+        memcmp(in.at + LITERAL + 1, entry + LITERAL + 1, sizeof entry - LITERAL - 1) ||
         in.at[LITERAL] < LIT0 || in.at[LITERAL] > LIT31)
         return false;
     *threshold = in.at[LITERAL] - LIT0;

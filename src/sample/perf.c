@@ -58,7 +58,7 @@ struct strobe_perf {
     uint32_t *tids;        /* owned: threads that are open, of a running process */
     uint32_t n_tids, tids_room;
     uint64_t n_bad;
-    struct strobe_perf_trace trace; /* tracepoints; numbers are 0 where they are not to be had */
+    struct strobe_perf_trace trace; /* tracepoints; an id is 0 where the kernel denies it */
 };
 
 static long open_event(struct perf_event_attr *attr, uint32_t tid, int cpu)

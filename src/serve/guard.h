@@ -7,7 +7,7 @@
 
 enum { STROBE_TOKEN_DIGITS = 32 };
 
-/* Fill a random token of hex digits, NUL-terminated. 0: no randomness to be had. */
+/* Fill a random token of hex digits, NUL-terminated. 0: the system gave no random bytes. */
 int strobe_guard_make_token(char token[STROBE_TOKEN_DIGITS + 1]);
 
 /* 1: `given` is the token; takes as long whatever differs. */

@@ -1,6 +1,6 @@
-/* heap.c - SQLite's memory, with a clock: after the deadline of a run no large block is to be had, so that a row of a thousand
- * columns, each a long text, ends there. Between two jumps of its machine SQLite looks at no clock, but every long text needs
- * memory. Where SQLite was in use before (a program's own connections), its memory is left alone, and such a row takes its time.
+/* heap.c - SQLite's memory, with a clock: after the deadline of a statement large allocations fail, so that a row of a thousand
+ * columns, each a long text, ends there. Between two jumps of its virtual machine SQLite does not check the deadline, but every long text
+ * is allocated. Where SQLite was in use before (a program's own connections), its memory is left alone, and such a row takes its time.
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
 

@@ -375,15 +375,15 @@ class Checker:
     def below_footer(self, footer_levels):
         """Offsets of the INDEX blocks that the footer reaches: in a file that was mended, older ones don't count."""
         blocks = {block.offset: block for block in self.trace.blocks if block.type == sf.INDEX}
-        todo = [entry.offset for level in footer_levels for entry in level if entry.type == sf.INDEX]
+        pending = [entry.offset for level in footer_levels for entry in level if entry.type == sf.INDEX]
         found = set()
-        while todo:
-            offset = todo.pop()
+        while pending:
+            offset = pending.pop()
             if offset in found or offset not in blocks:
                 continue
             found.add(offset)
             body = self.trace.body(blocks[offset])
-            todo += [fields[0] for fields in sf.ENTRY.iter_unpack(body[:len(body) // 48 * 48]) if fields[6] == sf.INDEX]
+            pending += [fields[0] for fields in sf.ENTRY.iter_unpack(body[:len(body) // 48 * 48]) if fields[6] == sf.INDEX]
         return found
 
     def index_entries(self, block, below):

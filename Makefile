@@ -6,7 +6,7 @@ JOBS   ?= $(shell nproc)
 TESTS  ?= $(shell expr $(JOBS) + 1)
 ARM64   = -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/arm64.cmake -DSTROBE_ARM64_ROOT=$(CURDIR)/build-arm64/root
 
-.PHONY: all build wheel test test-python test-peers test-viewer test-containers test-model test-power test-arm64 fuzz page demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
+.PHONY: all build wheel test test-python test-peers test-viewer test-sampling test-containers test-model test-power test-arm64 fuzz page demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
 
 all: build
 
@@ -58,6 +58,11 @@ test-containers: deps-test ## every shape of containers, ten runs of eight threa
 	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build -j $(JOBS)
 	@STROBE_CONTAINER_ROUNDS=10 /usr/bin/python3 -B tests/containers/test_containers.py build Shapes
+
+test-sampling: deps-test ## as root: planted causes as pictures (build/causes/shots), what is shown in which environment, Strobe beside perf, py-spy, heaptrack and memray
+	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
+	@cmake --build build -j $(JOBS)
+	@cd build && ctest --verbose -L full -R '^causes/'
 
 test-model: deps-test ## larger searches of the ring protocol's models than make test's
 	@tests/model/run_models.py --large

@@ -194,6 +194,16 @@ def python_objects(tree, options, n):
     return {"ns": max(0.0, min(ours) - min(bare)) / events, "bytes": path.stat().st_size / (events * n)}
 
 
+def call_cost(tree, n):
+    """What a system call costs the program more with --syscalls than with samples alone, by turns; 0 where it is not root that records."""
+    code = f"import os,time\nf=os.getppid\nb=time.process_time()\nfor i in range({n}): f()\nprint('BENCH {{\"ns\": %f}}' % ((time.process_time()-b)*1e9/{n}))"
+    plain, traced = [], []
+    for _ in range(3):
+        plain.append(recorded(tree, [], [sys.executable, "-S", "-c", code], "sample_calls")[0]["ns"])
+        traced.append(recorded(tree, ["--syscalls"], [sys.executable, "-S", "-c", code], "sample_calls")[0]["ns"])
+    return {"us": max(0.0, min(traced) - min(plain)) / 1e3}
+
+
 def plan(bench):
     quick = bench.quick
     n, seconds, pairs = (20_000, 1, 20_000) if quick else (1_000_000, 5, 1_000_000)
@@ -237,6 +247,8 @@ def plan(bench):
               [Figure("sample.attach", "attaching to 1,000 threads, CPU time", "s", "strobe s", plain=True, narrow=0.3, grain=0.1, bar=0.5)], rounds=2 if quick else 8),
         Trial("symbols", {"strobe": lambda tree: symbols(tree, 0.2 if quick else 2)},
               [Figure("sample.symbols", "names of a Python's run, CPU time", "s", "strobe s", plain=True, narrow=0.3, grain=0.1, bar=0.5)], rounds=2 if quick else 3),
+        Trial("calls", {"strobe": lambda tree: call_cost(tree, 2_000 if quick else 50_000)},
+              [Figure("sample.call", "a system call with --syscalls: added to the program", "µs", "strobe us", plain=True, narrow=0.3, grain=0.3, bar=2.5)], rounds=2 if quick else 3),
         Trial("memory", {"all": lambda tree: added(tree, ["--memory=all"], "bench_blocks_fp", "pairs", pairs), "tables": lambda tree: added(tree, ["--memory=all"], "bench_blocks", "pairs", pairs),
                          "sampled": lambda tree: added(tree, ["--memory"], "bench_blocks", "pairs", pairs), "locks": lambda tree: added(tree, ["--locks"], "bench_blocks", "locks", pairs),
                          "objects": lambda tree: python_objects(tree, ["--memory=all"], pairs // 5), "some": lambda tree: python_objects(tree, ["--memory"], pairs // 5)},

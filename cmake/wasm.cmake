@@ -1,5 +1,6 @@
-# wasm.cmake - the page's WebAssembly modules: the engine, build/page/engine.wasm.gz, and the importers, build/page/import.wasm.gz. They are made of
-# the same sources as the commands, with clang, lld and wasi-libc. STROBE_MODULES names those that can be made; the build says why one can't.
+# wasm.cmake - the page's WebAssembly modules: the engine, build/page/engine.wasm.gz, the importers, build/page/import.wasm.gz, what answers long
+# questions, with SQLite in it, build/page/ask.wasm.gz, and a disassembler, build/page/code.wasm.gz. All but the last are made of the same sources as the commands,
+# with clang, lld and wasi-libc. STROBE_MODULES names those that can be made; the build says why one can't.
 include(cmake/zstd.cmake)
 option(STROBE_WASM "build the page's WebAssembly module, where its tools are there" ON)
 find_program(STROBE_WASM_CLANG NAMES clang clang-19 clang-18 clang-17 clang-16 clang-15 clang-14)
@@ -7,7 +8,7 @@ find_program(STROBE_GZIP gzip)
 set(STROBE_MODULES_FROM "" CACHE PATH "a build of the same sources: its modules are taken instead of made once more")
 set(STROBE_MODULES "")
 if(STROBE_MODULES_FROM)
-    foreach(name engine import)
+    foreach(name engine ask import code)
         set(made ${STROBE_MODULES_FROM}/page/${name}.wasm)
         if(EXISTS ${made}.gz)
             add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/page/${name}.wasm.gz DEPENDS ${made}.gz VERBATIM
@@ -95,7 +96,7 @@ endfunction()
 strobe_wasm_rooms(wasm_sources base file query engine wasm)
 list(FILTER wasm_sources EXCLUDE REGEX "/base/(confine|descendants|ready|regular)\\.c$")
 list(FILTER wasm_sources EXCLUDE REGEX "/file/(copy|encode|encode_[a-z]+|file_ends|file_pack|file_write|lod_write|notes|paired_write|records|source_fd)\\.c$")
-list(FILTER wasm_sources EXCLUDE REGEX "/query/(cut|feed_thread|gpu_run|merge|pair|pair_blocks|pair_levels|samples|sums|symbols|trace_open)\\.c$")
+list(FILTER wasm_sources EXCLUDE REGEX "/query/(cut|feed_thread|gpu_run|merge|pair|pair_blocks|pair_levels|samples|source_files|sums|symbols|trace_open)\\.c$")
 set(zstd_sources "")
 foreach(name common/entropy_common common/error_private common/fse_decompress common/xxhash common/zstd_common
         decompress/huf_decompress decompress/zstd_ddict decompress/zstd_decompress decompress/zstd_decompress_block)
@@ -105,6 +106,41 @@ set(wasm_objects "")
 strobe_wasm_objects(wasm_objects engine "${wasm_options}" ${wasm_sources})
 strobe_wasm_objects(wasm_objects engine "${wasm_zstd_options}" ${zstd_sources})
 strobe_wasm_module(engine ${wasm_objects})
+
+# The disassembler: Capstone for x86-64 and arm64, all of it in the page, so that recorder and server need none.
+strobe_crate_source(capstone wasm_why capstone-sys 0.18.0 a4e8087cab6731295f5a2a2bd82989ba4f41d3a428aab2e7c98d8f4db38aac05 capstone/cs.c
+    "cc 1.99.0 bindgen 0.69.99 regex 1.99.0")
+if(capstone)
+    file(GLOB capstone_sources ${capstone}/*.c ${capstone}/arch/X86/*.c ${capstone}/arch/AArch64/*.c)
+    list(FILTER capstone_sources EXCLUDE REGEX "X86ATTInstPrinter")
+    set(wasm_objects "")
+    strobe_wasm_objects(wasm_objects code "-w;-DCAPSTONE_USE_SYS_DYN_MEM;-DCAPSTONE_HAS_X86;-DCAPSTONE_HAS_ARM64;-DCAPSTONE_X86_ATT_DISABLE;-I${capstone}/include" ${capstone_sources})
+    strobe_wasm_rooms(wasm_sources base wasm_code)
+    list(FILTER wasm_sources EXCLUDE REGEX "/base/(confine|descendants|ready|regular)\\.c$")
+    strobe_wasm_objects(wasm_objects code "${wasm_options};-isystem${capstone}/include" ${wasm_sources})
+    strobe_wasm_module(code ${wasm_objects})
+else()
+    message(WARNING "without the page's disassembler (${wasm_why}): it shows source lines with samples, but no instructions")
+endif()
+
+# What answers long questions: SQL, explain, compare; for size, since it is loaded when somebody asks. SQLite comes from a crate that carries it.
+strobe_crate_source(sqlite_lib wasm_why libsqlite3-sys 0.30.1 2e99fb7a497b1e3339bc746195567ed8d3e24945ecd636e3619d20b9de9e9149 sqlite3/sqlite3.c
+    "pkg-config 0.3.99 vcpkg 0.2.99")
+if(sqlite_lib)
+    strobe_wasm_rooms(wasm_sources base file query sql diff explain ask wasm_ask)
+    list(FILTER wasm_sources EXCLUDE REGEX "/base/(confine|descendants|ready|regular)\\.c$")
+    list(FILTER wasm_sources EXCLUDE REGEX "/file/(copy|encode|encode_[a-z]+|file_ends|file_pack|file_write|lod_write|notes|paired_write|records|source_fd)\\.c$")
+    list(FILTER wasm_sources EXCLUDE REGEX "/query/(cut|feed_thread|gpu_run|merge|pair|pair_blocks|pair_levels|samples|sums|symbols|trace_open)\\.c$")
+    list(FILTER wasm_sources EXCLUDE REGEX "/sql/(arrow|columns|columns_build|columns_source|handover|heap)\\.c$")
+    list(APPEND wasm_sources ${CMAKE_CURRENT_SOURCE_DIR}/src/engine/json.c ${CMAKE_CURRENT_SOURCE_DIR}/src/engine/reply.c)
+    set(wasm_objects "")
+    strobe_wasm_objects(wasm_objects ask "${wasm_options};-Os;-I${sqlite_lib}" ${wasm_sources})
+    strobe_wasm_objects(wasm_objects ask "${wasm_zstd_options};-Os" ${zstd_sources})
+    strobe_wasm_objects(wasm_objects ask "-Os;-DSQLITE_OS_OTHER=1;-DSQLITE_THREADSAFE=0;-DSQLITE_ENABLE_MATH_FUNCTIONS;-DSQLITE_OMIT_LOAD_EXTENSION;-DSQLITE_OMIT_WAL;-DSQLITE_OMIT_SHARED_CACHE;-DSQLITE_OMIT_DEPRECATED;-DSQLITE_OMIT_UTF16;-DSQLITE_OMIT_TRACE;-DSQLITE_MAX_MMAP_SIZE=0;-DSQLITE_OMIT_COMPLETE;-DSQLITE_OMIT_GET_TABLE;-DSQLITE_OMIT_INCRBLOB;-DSQLITE_OMIT_LOCALTIME" ${sqlite_lib}/sqlite3.c)
+    strobe_wasm_module(ask ${wasm_objects})
+else()
+    message(WARNING "without the page's SQL (${wasm_why}): a page without a server has no queries, explanations and comparisons")
+endif()
 
 # The importers: what reads files of others, and what writes traces. The page's files stand in for the system's.
 strobe_crate_source(lz4_lib wasm_why lz4-sys 1.11.1 6bd8c0d6c6ed0cd30b3652886bb8711dc4bb01d637a68105a3d5158039b418e6 liblz4/lib/lz4.h

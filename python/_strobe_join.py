@@ -3,6 +3,9 @@ or STROBE_TRACE set, as `strobe record` does for its command. Never raises: the 
 outside of the package, because `import strobe` raises where the C half can't be loaded.
 
     STROBE_PYTHON               functions (default), lines, off
+    STROBE_PYTHON_MARKS         set, with STROBE_PYTHON=off: what frameworks mark all the same (`strobe record --python marks`)
+    STROBE_FRAMEWORKS           torch, jax, logging, greenlet (default: all), off: whose marks are recorded
+    STROBE_LOGGING              a level like WARNING: records of `logging` below it are no messages
     STROBE_PYTHON_C             1: C functions too
     STROBE_PYTHON_INCLUDE       modules or files to trace, with colons between; all others are left out
     STROBE_PYTHON_EXCLUDE       modules or files to leave out
@@ -36,11 +39,17 @@ def _options(environment):
 def join():
     """Begin to trace, if a recorder takes this process's events."""
     mode, options = _options(os.environ)
-    if mode == "off":
+    if mode == "off" and "STROBE_PYTHON_MARKS" not in os.environ:
         return
-    from strobe import _strobe, _trace
+    from strobe import _strobe, _trace, frameworks
 
-    if _strobe.recording() and not _strobe.trace_is_on():
+    if not _strobe.recording():
+        return
+    try:
+        frameworks.watch()
+    except ValueError as error:
+        _trace.say(error)
+    if mode != "off" and not _strobe.trace_is_on():
         _trace.trace(**options)
 
 

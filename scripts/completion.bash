@@ -41,7 +41,7 @@ _strobe()
         --tracy-announced) COMPREPLY=($(compgen -W "loopback any none" -- "$cur")); return ;;
         --flavor) COMPREPLY=($(compgen -W "0.11 0.14 tt" -- "$cur")); return ;;
         --policy) COMPREPLY=($(compgen -W "wait drop" -- "$cur")); return ;;
-        --python) COMPREPLY=($(compgen -W "functions lines off" -- "$cur")); return ;;
+        --python) COMPREPLY=($(compgen -W "functions lines marks off" -- "$cur")); return ;;
         --to) COMPREPLY=($(compgen -W "chrome tracy tracy-0.14 html folded speedscope pprof firefox parquet jsonl perfetto otlp" -- "$cur")); return ;;
         --by) COMPREPLY=($(compgen -W "stack function zone pool" -- "$cur")); return ;;
         --sort) COMPREPLY=($(compgen -W "total self count mean min max std p50 p90 p99 name live peak bytes allocs temporary growth" -- "$cur")); return ;;
@@ -61,7 +61,7 @@ _strobe()
 
     local options="--help"
     case $command in
-        record) options+=" -o --output --ranks --pid --session --for --all --sample --no-sample --memory --locks --max-memory --max-file --policy --python --include --exclude --min-duration --max-depth --c-functions --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --live --quiet --" ;;
+        record) options+=" -o --output --ranks --pid --session --for --all --sample --no-sample --memory --locks --max-memory --max-file --policy --python --include --exclude --min-duration --max-depth --c-functions --frameworks --flight --after --trigger --tracy --tracy-announced --tracy-bridge --no-tracy --live --quiet --" ;;
         stats) options+=" --sort --limit --filter --range --process --device --core --from-signpost --to-signpost --spans --stacks --gpu --memory --inclusive --exact --quick --csv --json" ;;
         memory) options+=" --by --sort --top --range --process --blocks --over-time --folded --csv --json" ;;
         locks) options+=" --waits --orders --top --range --process --csv --json" ;;

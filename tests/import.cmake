@@ -1,6 +1,10 @@
-# Chrome's JSON as a trace.
+# Chrome's JSON and Perfetto's protobuf as traces.
 if(TARGET strobe_import)
     set(STROBE_IMPORT ${CMAKE_CURRENT_LIST_DIR}/import)
     add_test(NAME import/chrome COMMAND ${STROBE_PYTHON} -B ${STROBE_IMPORT}/test_import.py $<TARGET_FILE:strobe> $<TARGET_FILE:strobe-demo>)
     set_tests_properties(import/chrome PROPERTIES LABELS asan TIMEOUT 900)
+    add_test(NAME import/perfetto COMMAND ${STROBE_PYTHON} -B ${STROBE_IMPORT}/test_perfetto.py $<TARGET_FILE:strobe>)
+    set_tests_properties(import/perfetto PROPERTIES LABELS asan TIMEOUT 900)
+    add_test(NAME import/perfetto_judged COMMAND ${STROBE_PYTHON} -B ${STROBE_IMPORT}/test_perfetto.py $<TARGET_FILE:strobe> --judge)
+    set_tests_properties(import/perfetto_judged PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 1800)
 endif()

@@ -14,4 +14,13 @@ if(NOT STROBE_SANITIZE)
             ${CMAKE_CURRENT_LIST_DIR}/peers/test_loaded.py ${CMAKE_BINARY_DIR} ${class})
         set_tests_properties(peers/${name} PROPERTIES TIMEOUT 900)
     endforeach()
+    foreach(class Nvtx Greenlets OpenCL Torch Jax)
+        string(TOLOWER ${class} name)
+        add_test(NAME peers/${name} COMMAND ${STROBE_PEERS_PYTHON} -B
+            ${CMAKE_CURRENT_LIST_DIR}/peers/test_frameworks.py ${CMAKE_BINARY_DIR} ${class})
+        set_tests_properties(peers/${name} PROPERTIES TIMEOUT 1800)
+        if(class MATCHES "^(OpenCL|Torch|Jax)$") # a hundred MB and more each
+            set_tests_properties(peers/${name} PROPERTIES LABELS full)
+        endif()
+    endforeach()
 endif()

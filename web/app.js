@@ -19,6 +19,7 @@ import {Legend} from './view/legend.js';
 import {Undo} from './view/undo.js';
 import {Presence} from './view/presence.js';
 import {going} from './view/go.js';
+import {placing} from './view/places.js';
 import {measuring} from './view/measure.js';
 import {opening} from './view/opening.js';
 import {tracking} from './view/tracking.js';
@@ -27,13 +28,16 @@ import {selectMark} from './view/marks.js';
 import {areaKeys, readLink, trackByKey, tracksByKeys, writeLink} from './view/link.js';
 import {droppedFiles, traceOf} from './view/dropped.js';
 import {Drawer} from './panels/drawer.js';
+import {makeCompare} from './panels/compare.js';
 import {makeDetails} from './panels/details.js';
+import {makeExplain} from './panels/explain.js';
 import {makeFind} from './panels/find.js';
 import {makeFlame} from './panels/flame.js';
 import {makeFrames, makeInfo, makeMessages, makeNotes} from './panels/lists.js';
 import {makeLocks} from './panels/locks.js';
 import {makeMemory} from './panels/memory.js';
 import {makeOps} from './panels/ops.js';
+import {makeQuery} from './panels/query.js';
 import {makeRegions} from './panels/regions.js';
 import {makeSamples, sampling} from './panels/samples.js';
 import {makeStats} from './panels/stats.js';
@@ -63,6 +67,7 @@ class App {
         this.measure = null;   /* ns: a measure was begun there */
         this.hover = null;     /* {loc} */
         this.highlight = null; /* {loc}: the rest is dimmed */
+        this.beside = null;    /* another trace below this one: view/beside.js */
         this.found = null;     /* {loc}: of "find zone" */
         this.flows = [];
         this.trackHits = new Set();
@@ -87,7 +92,7 @@ class App {
         this.overlay = new Overlay(this);
         this.server = new Live(this);
         this.start = new Start(this);
-        this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeSamples, makeOps, makeRegions, makeMemory, makeLocks, makeMessages, makeFrames, makeNotes, makeInfo]);
+        this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeSamples, makeOps, makeRegions, makeMemory, makeLocks, makeExplain, makeQuery, makeCompare, makeMessages, makeFrames, makeNotes, makeInfo]);
         this.tips = new Tips(this);
         this.menu = new Menu(this);
         this.toast = h('div', {class: 'toast', hidden: true, role: 'status'});
@@ -235,6 +240,7 @@ class App {
         const json = facts || (await engine.ask({ask: 'trace'})).json;
         if (this.engine && this.engine !== engine)
             this.engine.close();
+        this.showBeside(null);
         this.engine = engine;
         this.trace = json;
         this.tracksById = null;
@@ -373,6 +379,18 @@ class App {
             this.drawer.spoil('notes');
     }
 
+    /** Another trace below this one (view/beside.js); null: none. */
+    showBeside(beside) {
+        if (this.beside)
+            this.beside.element.remove();
+        this.beside = beside;
+        if (beside) {
+            this.timeline.element.after(beside.element);
+            beside.begin();
+        }
+        this.redraw();
+    }
+
     redraw() {
         if (this.frame)
             return;
@@ -381,6 +399,8 @@ class App {
             if (!this.trace || this.main.hidden)
                 return;
             this.timeline.draw();
+            if (this.beside)
+                this.beside.draw();
             this.minimap.draw();
             this.tips.refresh();
         });
@@ -444,7 +464,7 @@ class App {
     trackOf(id) {
         if (!this.tracksById || this.tracksById.size !== this.trace.tracks.length)
             this.tracksById = new Map(this.trace.tracks.map((t) => [t.id, t]));
-        return this.tracksById.get(id) || null;
+        return this.tracksById.get(id) || this.timeline.asked.trackOf(id);
     }
 
     /** An answer told how deep tracks are. */
@@ -664,6 +684,6 @@ class App {
     }
 }
 
-Object.assign(App.prototype, going, measuring, opening, tracking, sampling);
+Object.assign(App.prototype, going, placing, measuring, opening, tracking, sampling);
 window.strobe = new App();
 window.strobe.begin();

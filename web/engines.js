@@ -2,7 +2,7 @@
  * answers (docs/viewer-protocol.md): `ask(q)` gives {json, arrays} or throws in words.
  * SPDX-License-Identifier: MIT */
 
-import {SLOW} from './facts.js';
+import {LONG, SLOW} from './facts.js';
 
 const STEPPED = ['stats', 'histogram', 'ops', 'cores'];
 const TYPES = {f64: Float64Array, u32: Uint32Array, f32: Float32Array, u8: Uint8Array};
@@ -29,6 +29,12 @@ class Asking {
             answer = await this.askOnce(question);
         }
         return answer;
+    }
+
+    /** A question that may read the whole trace: {answer, stop()}. Stopped, the answer is an error that says so. */
+    askLong(question) {
+        const id = this.nextId, answer = this.askOnce(question);
+        return {answer, stop: () => this.waiting.has(id) && this.stopLong(id)};
     }
 
     askOnce(question) {
@@ -59,15 +65,18 @@ class Asking {
         this.waiting.delete(json.id);
         if (!wait)
             return;
+        const {strobeSources} = window; /* `strobe export --to html --source` */
+        if (json.why && strobeSources && Object.hasOwn(strobeSources, json.file))
+            Object.assign(json, {text: strobeSources[json.file], why: undefined});
         if (json.error)
-            wait.reject(new Error(json.error));
+            wait.reject(Object.assign(new Error(json.error), {json}));
         else
             wait.resolve({json, arrays});
     }
 }
 
-/* A module that is stored compressed. */
-async function compileModule(stored, why) {
+/** A module that is stored compressed. */
+export async function compileModule(stored, why) {
     if (!stored.ok)
         throw new Error(why);
     return WebAssembly.compile(await new Response(stored.body.pipeThrough(new DecompressionStream('gzip'))).arrayBuffer());
@@ -77,6 +86,14 @@ async function compileModule(stored, why) {
 async function loadModule() {
     const stored = window.strobeModule ? new Response(window.strobeModule()) : await fetch(new URL('engine.wasm.gz', import.meta.url));
     return compileModule(stored, 'this page was built without its reader: it shows what a server reads (`strobe view FILE`)');
+}
+
+/* What answers long questions, SQLite in it: loaded when the first one is asked. */
+async function loadAskModule() {
+    if (window.strobeTrace && !window.strobeAskModule)
+        throw new Error('this page was exported without SQL: `strobe export --to html --sql` makes one that has it');
+    const stored = window.strobeAskModule ? new Response(window.strobeAskModule()) : await fetch(new URL('ask.wasm.gz', import.meta.url));
+    return compileModule(stored, 'this page was built without SQL: ask a page that a server shows (`strobe view FILE`)');
 }
 
 /** A trace made of files of other profilers, in a worker: `files` are [{path, blob}]. Resolves to {blob, words}. */
@@ -103,11 +120,14 @@ export async function importFiles(files, onShare) {
     }
 }
 
-/** Engine B: the page reads the trace itself, in two workers as the server does in two threads: what may take long holds up no drawing. */
+/** Engine B: the page reads the trace itself, in two workers, and a third for what reads all of it, as the server does in three threads: what may
+ * take long holds up no drawing. */
 export class LocalEngine extends Asking {
     constructor(workerUrl = new URL('engine/worker.js', import.meta.url)) {
         super();
         this.kind = 'local';
+        this.what = this.long = null;
+        this.others = [];
         this.workers = [0, 1].map(() => {
             const worker = new Worker(workerUrl, {type: window.strobeWorker ? 'classic' : 'module'});
             worker.onmessage = (event) => this.receive(event.data);
@@ -122,19 +142,63 @@ export class LocalEngine extends Asking {
         this.waiting.clear();
     }
 
+    /* The worker for long questions; it is made when the first one is asked, and ended when one is stopped. */
+    async openLong() {
+        const module = await loadAskModule(), worker = new Worker(window.strobeAskWorker || new URL('engine/ask_worker.js', import.meta.url), {type: window.strobeWorker ? 'classic' : 'module'});
+        worker.onmessage = (event) => this.receive(event.data);
+        worker.onerror = (event) => this.failLong(event.message || 'the page\'s SQL stopped');
+        worker.postMessage({module, traces: [this.what, ...this.others]});
+        return worker;
+    }
+
+    async sendLong(question) {
+        this.long = this.long || this.openLong();
+        try {
+            (await this.long).postMessage(question);
+        } catch (error) {
+            this.long = null;
+            this.take({id: question.id, error: error.message}, {});
+        }
+    }
+
+    failLong(why) {
+        const {long} = this;
+        this.long = null;
+        if (long)
+            long.then((worker) => worker.terminate(), () => {});
+        for (const [id, wait] of this.waiting)
+            if (LONG.includes(wait.question.ask))
+                this.take({id, error: why}, {});
+    }
+
+    stopLong() {
+        this.failLong('stopped');
+    }
+
+    /** Other traces that long questions may name: [{name, blob or url}]. */
+    setOthers(others) {
+        this.others = others;
+        if (this.long)
+            this.failLong('stopped');
+    }
+
     send(question) {
-        this.workers[SLOW.includes(question.ask) ? 1 : 0].postMessage(question);
+        if (LONG.includes(question.ask))
+            return this.sendLong(question);
+        return this.workers[SLOW.includes(question.ask) ? 1 : 0].postMessage(question);
     }
 
     /** `what`: {blob or url, name}. The second worker opens the trace when it is needed. */
     async open({blob, url, name}) {
         const base = url && decodeURIComponent(new URL(url, location.href).pathname.split('/').pop());
         const what = {ask: 'open', module: await loadModule(), blob, url, name: base || name || 'trace.strobe'};
+        this.what = {blob, url, name: what.name};
         this.workers[1].postMessage({...what, isLater: true, id: 0});
         return this.ask(what);
     }
 
     close() {
+        this.failLong('the trace was closed');
         this.workers.forEach((worker) => worker.terminate());
     }
 }
@@ -260,6 +324,10 @@ export class RemoteEngine extends Asking {
             this.socket.send('{"id":4294967295,"ask":"ping"}');
         }
         return undefined;
+    }
+
+    stopLong(id) {
+        this.askOnce({ask: 'cancel', of: id}).catch(() => {});
     }
 
     send(question) {

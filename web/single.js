@@ -95,6 +95,15 @@
     const module = bytesOf(document.getElementById('module'));
     window.strobeModule = () => module;
     window.strobeTrace = (tell) => blobOf(box, tell);
+    const code = document.getElementById('code'), texts = document.getElementById('sources');
+    if (code)
+        window.strobeCode = ((bytes) => () => bytes)(bytesOf(code));
+    window.strobeSources = texts ? JSON.parse(texts.textContent) : {};
+    const ask = document.getElementById('ask'), askModule = ask && bytesOf(ask);
+    if (ask) {
+        window.strobeAskModule = () => askModule;
+        window.strobeAskWorker = URL.createObjectURL(new Blob([`'use strict';\nconst modules = {};\n${joined('engine/ask_worker.js')}`], {type: 'text/javascript'}));
+    }
     const notes = document.getElementById('notes');
     window.strobeNotes = notes ? notes.textContent : '';
     import(urlOf('app.js'));

@@ -94,8 +94,8 @@ def zones(peer, n=20000):
 
 
 def startup(path):
-    """Time in us that site takes to run the line of a .pth file: the median of many."""
-    line, wall, cpu = open(path).read(), [], []
+    """Time in us that site takes to run the lines of a .pth file that are no paths: the median of many."""
+    line, wall, cpu = "".join(line for line in open(path) if line.startswith("import")), [], []
     for _ in range(300):
         times = time.perf_counter(), time.thread_time()
         exec(line)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "emit.h"
+#include "tasks.h"
 #include "thread.h"
 
 /* A name that was used: a plot, a frame, a pool, a counter. In a capsule, freed with it. */
@@ -230,6 +231,12 @@ static PyObject *py_flow_end(PyObject *module, PyObject *id)
     return number_call(id, strobe_flow_end);
 }
 
+static PyObject *py_span_end(PyObject *module, PyObject *id)
+{
+    (void)module;
+    return number_call(id, strobe_span_end);
+}
+
 static PyObject *py_new_id(PyObject *module, PyObject *unused)
 {
     (void)module;
@@ -362,6 +369,8 @@ PyMethodDef strobe_py_calls[] = {
      "flow_step(id, /)\n--\n\nLead a flow through the innermost open zone."},
     {"flow_end", py_flow_end, METH_O,
      "flow_end(id, /)\n--\n\nEnd a flow in the innermost open zone."},
+    {"span_end", py_span_end, METH_O,
+     "span_end(id, /)\n--\n\nEnd a span, by the number that its begin returned."},
     {"new_id", py_new_id, METH_NOARGS,
      "new_id()\n--\n\nReturn a number that no other flow or span has."},
     {"memory_alloc", STROBE_PY_FAST_KW(py_alloc), METH_FASTCALL | METH_KEYWORDS,
@@ -377,6 +386,8 @@ PyMethodDef strobe_py_calls[] = {
      "join_session(name, /)\n--\n\nJoin a session that is being recorded; False where that can't "
      "be."},
     {"app_info", py_app_info, METH_O, "app_info(text, /)\n--\n\nRecord a line about the program."},
+    {"greenlet_switched", STROBE_PY_FAST(strobe_py_greenlet_switched), METH_FASTCALL,
+     "greenlet_switched(event, greenlets, /)\n--\n\nFor greenlet.settrace()."},
     {"trigger", py_trigger, METH_O,
      "trigger(reason, /)\n--\n\nAsk a flight recorder to keep what it has."},
     {NULL, NULL, 0, NULL},

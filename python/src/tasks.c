@@ -66,13 +66,12 @@ static PyObject *task_died(PyObject *self, PyObject *reference)
 static PyMethodDef task_died_def = {"task_died", task_died, METH_O, NULL};
 
 /* A name by which no other task goes: "Task-7 fetch", or with a number where the program named it. */
-static void name_fiber(char *out, size_t cap, PyObject *task, const char *coroutine)
+static void name_task(char *out, size_t cap, PyObject *task, const char *coroutine)
 {
     PyObject *name = PyObject_CallMethod(task, "get_name", NULL);
     char *text = name ? strobe_py_copy_text(name) : NULL;
     Py_XDECREF(name);
     PyErr_Clear();
-    n_fibers_made++;
     if (text && !strncmp(text, "Task-", 5) && text[5] && !text[5 + strspn(text + 5, "0123456789")])
         snprintf(out, cap, "%.64s %.128s", text, coroutine);
     else
@@ -81,6 +80,19 @@ static void name_fiber(char *out, size_t cap, PyObject *task, const char *corout
     free(text);
 }
 
+/* "greenlet #3", with the name that gevent's have. */
+static void name_greenlet(char *out, size_t cap, PyObject *greenlet)
+{
+    PyObject *name = PyObject_GetAttrString(greenlet, "name");
+    char *text = name && PyUnicode_Check(name) ? strobe_py_copy_text(name) : NULL;
+    Py_XDECREF(name);
+    PyErr_Clear();
+    snprintf(out, cap, "%.128s #%llu", text && text[0] ? text : "greenlet",
+             (unsigned long long)n_fibers_made);
+    free(text);
+}
+
+/* The fiber of a task, or of a greenlet (coroutine NULL). */
 static struct fiber *find_fiber(PyObject *task, const char *coroutine)
 {
     struct fiber **bucket = bucket_of(task);
@@ -88,7 +100,11 @@ static struct fiber *find_fiber(PyObject *task, const char *coroutine)
         if (at->task == task)
             return at;
     char text[400];
-    name_fiber(text, sizeof text, task, coroutine);
+    n_fibers_made++;
+    if (coroutine)
+        name_task(text, sizeof text, task, coroutine);
+    else
+        name_greenlet(text, sizeof text, task);
     struct fiber *made = calloc(1, sizeof *made + strlen(text) + 1);
     PyObject *address = PyLong_FromVoidPtr(task);
     PyObject *callback = address ? PyCFunction_New(&task_died_def, address) : NULL;
@@ -213,4 +229,34 @@ void strobe_py_task_leave(void)
             strobe_fiber_leave();
     }
     me->n_coroutines--;
+}
+
+/* ---- greenlets ---- */
+
+/* What greenlet.settrace() is given: (event, (origin, target)), called in the target. The first greenlet of a thread, which has
+ * no parent, is the thread itself. */
+static void change_greenlet(PyObject *target)
+{
+    PyObject *parent = PyObject_GetAttrString(target, "parent");
+    struct fiber *fiber = parent && parent != Py_None ? find_fiber(target, NULL) : NULL;
+    if (fiber)
+        strobe_fiber_enter(&fiber->name);
+    else
+        strobe_fiber_leave();
+    Py_XDECREF(parent);
+}
+
+PyObject *strobe_py_greenlet_switched(PyObject *module, PyObject *const *args, Py_ssize_t n_args)
+{
+    struct strobe_py_thread *me = &strobe_py_thread;
+    PyObject *type, *value, *trace;
+    (void)module;
+    if (n_args == 2 && PyTuple_Check(args[1]) && PyTuple_Size(args[1]) == 2 && !me->busy) {
+        me->busy++;
+        PyErr_Fetch(&type, &value, &trace);
+        change_greenlet(PyTuple_GetItem(args[1], 1));
+        PyErr_Restore(type, value, trace); /* and nothing of ours */
+        me->busy--;
+    }
+    Py_RETURN_NONE;
 }

@@ -1,4 +1,4 @@
-/* tasks.h - asyncio tasks as tracks of their own: which task a coroutine runs for.
+/* tasks.h - asyncio tasks and greenlets as tracks of their own: which task a coroutine runs for.
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_PY_TASKS_H
 #define STROBE_PY_TASKS_H
@@ -17,5 +17,9 @@ void strobe_py_task_leave(void);
 
 /* The asyncio task that runs on the calling thread: a new reference, or NULL. Calls nothing of the program's; leaves no exception. */
 PyObject *strobe_py_running_task(void);
+
+/* greenlet_switched(event, (origin, target)), for greenlet.settrace(): what the thread emits belongs to the target's track from here on.
+ * Raises nothing. */
+PyObject *strobe_py_greenlet_switched(PyObject *module, PyObject *const *args, Py_ssize_t n_args);
 
 #endif

@@ -102,7 +102,8 @@ static void zone_dealloc(PyObject *self)
 static PyObject *find_or_make(PyObject *name, uint32_t color, PyObject *file, uint32_t line,
                               PyObject *function)
 {
-    PyObject *key = Py_BuildValue("(OIOI)", name, color, file ? file : Py_None, line);
+    PyObject *key = Py_BuildValue("(OIOIO)", name, color, file ? file : Py_None, line,
+                                  function ? function : Py_None);
     PyObject *zone = key ? PyDict_GetItemWithError(by_content, key) : NULL; /* borrowed */
     Py_XINCREF(zone);
     if (!zone && !PyErr_Occurred()) {
@@ -227,6 +228,16 @@ static PyObject *zone_begin(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* Of ranges that end in any order, whether functions are traced or not. */
+static PyObject *zone_begin_loose(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    begin(self);
+    if (strobe_py_tracer.source == STROBE_PY_NONE)
+        strobe_zone_loose();
+    Py_RETURN_NONE;
+}
+
 static PyObject *zone_end(PyObject *self, PyObject *unused)
 {
     return zone_exit(self, &unused, 0);
@@ -326,6 +337,15 @@ static PyObject *zone_aexit(PyObject *self, PyObject *args)
     }
     Py_DECREF(task);
     return PyErr_Occurred() ? NULL : done(Py_None);
+}
+
+/* A span whose end the caller keeps the number of. */
+static PyObject *zone_span_begin(PyObject *self, PyObject *unused)
+{
+    uint64_t span = strobe_span_new_id();
+    (void)unused;
+    strobe_span_begin(span, &((struct zone *)self)->loc);
+    return PyLong_FromUnsignedLongLong(span);
 }
 
 /* ---- on the zone ---- */
@@ -455,7 +475,10 @@ static PyMethodDef zone_methods[] = {
     {"__aenter__", zone_aenter, METH_NOARGS, "Begin a span of the running task."},
     {"__aexit__", zone_aexit, METH_VARARGS, "End it."},
     {"begin", zone_begin, METH_NOARGS, "Begin the zone; end() ends it, on the same thread."},
+    {"begin_loose", zone_begin_loose, METH_NOARGS,
+     "Begin the zone, which may end after zones around it, and before zones in it."},
     {"end", zone_end, METH_NOARGS, "End the zone that begin() began."},
+    {"span_begin", zone_span_begin, METH_NOARGS, "Begin a span; the number to end it with."},
     {"text", zone_text, METH_O, "Add a line of text to the zone."},
     {"rename", zone_rename, METH_O, "Give the zone that is open a name of its own."},
     {"value", zone_value, METH_O, "Give the zone a number."},

@@ -20,6 +20,7 @@ def _run_hidden_one():
         sys.path[:] = paths
 
 
-if ("STROBE_PYTHON" in os.environ or "STROBE_TRACE" in os.environ) and os.environ.get("STROBE_PYTHON") != "off":
+if "STROBE_PYTHON_MARKS" in os.environ or (
+        ("STROBE_PYTHON" in os.environ or "STROBE_TRACE" in os.environ) and os.environ.get("STROBE_PYTHON") != "off"):
     __import__("_strobe_join")
 _run_hidden_one()

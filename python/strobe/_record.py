@@ -212,7 +212,10 @@ def record(path, *, max_memory=None, max_file=None, functions=False, **trace_opt
         options += ["--max-memory", str(max_memory)]
     if max_file is not None:
         options += ["--max-file", str(max_file)]
+    from strobe import frameworks
+
     recording = Recording(path, options)
+    frameworks.watch()
     if functions or trace_options:
         try:
             recording._trace_functions(trace_options)

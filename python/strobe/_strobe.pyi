@@ -20,6 +20,10 @@ class Zone:
         """Begin the zone on the calling thread; end() ends it."""
     def end(self) -> None:
         """End the zone that begin() began."""
+    def begin_loose(self) -> None:
+        """Begin the zone, which may end after zones around it, and before zones in it."""
+    def span_begin(self) -> int:
+        """Begin a span; the number to end it with."""
     def text(self, text: object, /) -> None:
         """Add a line of text to the zone."""
     def rename(self, name: str, /) -> None:
@@ -80,6 +84,8 @@ def app_info(text: str, /) -> None:
     """A line about the program."""
 def trigger(reason: str, /) -> None:
     """Ask a flight recorder to keep what it has."""
+def span_end(id: int, /) -> None: ...
+def greenlet_switched(event: str, greenlets: tuple[object, object], /) -> None: ...
 def recording() -> bool:
     """True while a recorder takes this process's events."""
 def join_session(name: str, /) -> bool: ...

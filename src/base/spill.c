@@ -15,7 +15,7 @@ struct head {
     int32_t fd;
     uint32_t zero[13];
 };
-_Static_assert(sizeof(struct head) == 64, "items are aligned as a cache line is");
+_Static_assert(sizeof(struct head) == 64, "in a file items are aligned as a cache line is");
 
 static struct head *head_of(void *items)
 {

@@ -40,6 +40,10 @@ static const char help[] =
     "                  protobuf for ui.perfetto.dev and trace_processor; otlp: spans for\n"
     "                  OpenTelemetry, JSON; default: by the name of OUT, else chrome\n"
     "  -o, --out OUT   where it goes, - for stdout; default: FILE with another end to its name\n"
+    "  --source        html: with the source files that symbols name, where they are on this\n"
+    "                  machine, and with the disassembler: 1 MiB more, and the sources\n"
+    "  --sql           html: with SQL in the page, for the panels of queries, explanations and\n"
+    "                  comparisons; half a megabyte more\n"
     "  --run NAME      parquet: the name of the run; default: that of FILE\n"
     "  --range A..B    what happens between A and B after the start, and little more\n"
     "  --process P     of the process with this pid, or this in its name, and of its devices\n"
@@ -58,6 +62,7 @@ static const char help[] =
 
 struct options {
     const char *format, *out, *run;
+    bool with_source, with_sql;
     struct strobe_cli_choice choice;
 };
 
@@ -65,7 +70,8 @@ struct options {
 static int read_options(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {{"to", 1, NULL, 't'},   {"out", 1, NULL, 'o'},
-                                          {"run", 1, NULL, 'r'},  STROBE_CLI_CHOICE_OPTIONS,
+                                          {"run", 1, NULL, 'r'},  {"source", 0, NULL, 's'},
+                                          {"sql", 0, NULL, 'q'},  STROBE_CLI_CHOICE_OPTIONS,
                                           {"help", 0, NULL, 'h'}, {0}};
     for (int c; (c = getopt_long(argc, argv, "ho:", known, NULL)) != -1;) {
         if (c == 'h') {
@@ -75,8 +81,12 @@ static int read_options(int argc, char **argv, struct options *options)
             options->format = optarg;
         } else if (c == 'o') {
             options->out = optarg;
+        } else if (c == 's') {
+            options->with_source = true;
         } else if (c == 'r') {
             options->run = optarg;
+        } else if (c == 'q') {
+            options->with_sql = true;
         } else if (strobe_cli_choice_set("export", c, optarg, &options->choice) != 1) {
             return STROBE_EXIT_USAGE;
         }
@@ -156,8 +166,12 @@ static int is_piece(const struct options *options)
 }
 
 /* 0: something was asked for that can't be done, and that was printed. */
-static int check_options(const struct options *options)
+static int check_options(const struct options *options, int format)
 {
+    if (options->with_source && format != HTML) {
+        strobe_cli_error("export", "--source is for --to html");
+        return 0;
+    }
     if (!options->choice.by_core)
         return 1;
     strobe_cli_error("export",
@@ -192,6 +206,26 @@ struct target {
     int fd;
 };
 
+/* A new file beside `path`, with the mode of what is replaced: no file that is there already is lost. -1: there can be none. */
+static int open_part(struct target *target, const char *path, const struct stat *old)
+{
+    int fd = -1;
+    for (int i = 0; i < 2 && fd < 0; i++) {
+        free(target->part);
+        if ((i ? asprintf(&target->part, "%s.part-%d", path, getpid())
+               : asprintf(&target->part, "%s.part", path)) < 0) {
+            target->part = NULL;
+            return -1;
+        }
+        fd = open(target->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (fd >= 0 && old)
+        (void)!fchmod(fd, old->st_mode & 0777);
+    return fd;
+}
+
 static bool open_target(struct target *target, const char *path, const char *from)
 {
     struct stat st;
@@ -202,11 +236,14 @@ static bool open_target(struct target *target, const char *path, const char *fro
         strobe_cli_error("export", "%s is the trace itself", path);
         return false;
     }
-    bool in_place = !lstat(path, &st) && !S_ISREG(st.st_mode);
-    if (!in_place && asprintf(&target->part, "%s.part", path) < 0)
+    bool is_there = !lstat(path, &st), in_place = is_there && !S_ISREG(st.st_mode);
+    target->fd = in_place ? -1 : open_part(target, path, is_there ? &st : NULL);
+    if (target->fd < 0 &&
+        is_there) { /* in a folder where nothing can be made a file may be written still */
+        free(target->part);
         target->part = NULL;
-    target->fd =
-        open(target->part ? target->part : path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        target->fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    }
     if (target->fd < 0) {
         strobe_cli_error("export", "can't write %s: %s", path, strerror(errno));
         free(target->part);
@@ -348,15 +385,23 @@ static int write_html(const struct options *options, const char *path, int fd,
     char *notes;
     if (strobe_notes_read(path, &notes))
         strobe_cli_error("export", "the notes beside %s can't be read; the page has none", path);
+    uint32_t n_sources = 0;
+    char *sources = options->with_source ? strobe_html_sources(trace, &n_sources) : NULL;
+    if (options->with_source && !n_sources)
+        strobe_cli_error("export", "no source file that the trace names is on this machine as it "
+                                   "was; the page has its disassembler alone");
     const struct strobe_html_options page = {
         .name = base_name(path),
         .is_piece = is_cut,
         .has_range = range->is_set && range->from_ns != INT64_MIN && range->to_ns != INT64_MAX,
         .from_ns = range->from_ns,
         .to_ns = range->to_ns,
-        .notes = notes};
+        .with_sql = options->with_sql,
+        .notes = notes,
+        .sources = sources};
     enum strobe_err err = strobe_html_write(from, &page, &out);
     free(notes);
+    free(sources);
     close(from);
     if (err && !out.error)
         strobe_cli_fail("export", path, err);
@@ -431,6 +476,23 @@ static int write_out(const struct options *options, int format, const char *path
     return ok ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
 }
 
+/* What a page with a trace in it needs was built; else it is said. */
+static int has_modules(const struct options *options)
+{
+    if (!strobe_page_find(STROBE_PAGE_MODULE)) {
+        strobe_cli_error("export",
+                         "this strobe was built without the page's reader (WebAssembly), which a "
+                         "page with a trace in it needs; `strobe view` shows traces");
+        return 0;
+    }
+    if (options->with_sql && !strobe_page_find(STROBE_PAGE_ASK_MODULE)) {
+        strobe_cli_error("export", "this strobe was built without the page's SQL (WebAssembly); "
+                                   "`strobe view` has it");
+        return 0;
+    }
+    return 1;
+}
+
 int strobe_cli_export(int argc, char **argv)
 {
     struct options options = {0};
@@ -439,14 +501,10 @@ int strobe_cli_export(int argc, char **argv)
     if (code >= 0)
         return code;
     int format = find_format(&options);
-    if (format < 0 || !check_options(&options))
+    if (format < 0 || !check_options(&options, format))
         return STROBE_EXIT_USAGE;
-    if (format == HTML && !strobe_page_find(STROBE_PAGE_MODULE)) {
-        strobe_cli_error("export",
-                         "this strobe was built without the page's reader (WebAssembly), which a "
-                         "page with a trace in it needs; `strobe view` shows traces");
+    if (format == HTML && !has_modules(&options))
         return STROBE_EXIT_FAILED;
-    }
     const char *path;
     struct strobe_trace *trace = strobe_cli_open_named("export", argc, argv, room, &path);
     if (!trace)

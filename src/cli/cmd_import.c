@@ -15,8 +15,10 @@
 #include "cli/cli.h"
 #include "cli/confined.h"
 #include "cli/import_device.h"
+#include "cli/import_file.h"
 #include "cli/input.h"
 #include "import/chrome.h"
+#include "import/perfetto.h"
 #include "import/stacks_file.h"
 #include "tracy_file/content.h"
 #include "tracy_file/import.h"
@@ -26,10 +28,13 @@ static const char help[] =
     "\n"
     "A trace made of a file of another profiler: what Tracy 0.9 to 0.14 saved (.tracy), Chrome's "
     "JSON trace format\n"
-    "(.json, .json.gz) as Chromium, Perfetto, PyTorch and many others write it; stack samples: "
-    "perf.data, the text of perf\n"
-    "script, speedscope's JSON, profiles of pprof, folded stacks; or the device log of a tt-metal "
-    "run:\n"
+    "(.json, .json.gz) as Chromium, PyTorch and many others write it, Perfetto's protobuf "
+    "(.pftrace, "
+    ".perfetto-trace); stack\n"
+    "samples: perf.data, the text of perf script, speedscope's JSON, profiles of pprof, folded "
+    "stacks; "
+    "or the device log of\n"
+    "a tt-metal run:\n"
     "profile_log_device.csv, or the folder that it is in or that has it in .logs, with the run's "
     "capture, clock samples\n"
     "and op messages where they are there.\n"
@@ -40,6 +45,7 @@ static const char help[] =
     "examples:\n"
     "  strobe import run.tracy\n"
     "  strobe import trace.json.gz\n"
+    "  strobe import trace.pftrace\n"
     "  perf record -g ./app && strobe import perf.data\n"
     "  strobe import cpu.pb.gz\n"
     "  strobe import generated/profiler\n"
@@ -48,9 +54,13 @@ static const char help[] =
 /* FILE with .strobe instead of its own end; the caller frees it. */
 static char *default_out(const char *path)
 {
-    static const char *const ends[] = {
-        ".tracy", ".speedscope.json", ".json.gz", ".json", ".pb.gz", ".folded", ".perf",
-        ".txt",   ".pprof",           ".data",    ".csv"};
+    static const char *const ends[] = {".tracy",   ".speedscope.json",
+                                       ".json.gz", ".json",
+                                       ".pb.gz",   ".folded",
+                                       ".perf",    ".txt",
+                                       ".pprof",   ".data",
+                                       ".csv",     ".pftrace.gz",
+                                       ".pftrace", ".perfetto-trace"};
     static const char in_folder[] = "/profile_log_device.strobe";
     size_t n = strlen(path);
     struct stat st;
@@ -81,6 +91,7 @@ struct job {
     const char *from, *to;
     struct strobe_cli_device_log *run; /* borrowed; NULL: it is another file */
     int is_pipe;
+    int is_part; /* of another command, which says what came of it */
 };
 enum { MADE, MADE_IN_PART, MADE_NOTHING };
 
@@ -97,11 +108,11 @@ static void remove_half(const char *path, const struct stat *before)
 static int fail_chrome(const char *from, enum strobe_err err, uint64_t offset)
 {
     if (err == STROBE_ERR_FORMAT)
-        strobe_cli_error(
-            "import",
-            "%s: neither a .tracy file nor Chrome's JSON, nor stack samples of perf, perf "
-            "script, speedscope, pprof or folded stacks",
-            from);
+        strobe_cli_error("import",
+                         "%s: neither a .tracy file nor Chrome's JSON or Perfetto's protobuf, nor "
+                         "stack samples of "
+                         "perf, perf script, speedscope, pprof or folded stacks",
+                         from);
     else if (err == STROBE_ERR_INVALID)
         strobe_cli_error("import", "%s: compressed, and this program was built without zlib", from);
     else if (err == STROBE_ERR_CORRUPT)
@@ -141,26 +152,43 @@ static int import_tracy(void *context)
     return err ? MADE_IN_PART : MADE;
 }
 
-static int import_chrome(void *context)
+static void say_made(const char *to, const struct strobe_timeline_result *import, const char *parts)
 {
-    const struct job *job = context;
-    struct strobe_chrome_import import;
-    enum strobe_err err = strobe_chrome_import(job->from, job->to, &import);
+    fprintf(stderr,
+            "strobe import: wrote %s: %" PRIu64 " zones, %" PRIu64 " spans, %" PRIu64
+            " messages, %" PRIu64 " values, %" PRIu64 " flow points",
+            to, import->n_zones, import->n_spans, import->n_messages, import->n_values,
+            import->n_flows);
+    if (import->n_switches)
+        fprintf(stderr, ", %" PRIu64 " switches", import->n_switches);
+    fprintf(stderr, " of %" PRIu64 " %s\n", import->n_events, parts);
+}
+
+typedef enum strobe_err import_timeline(const char *from, const char *to,
+                                        struct strobe_timeline_result *out);
+
+/* Chrome's JSON or Perfetto's protobuf, whose `parts` it is made of. */
+static int import_events(const struct job *job, import_timeline *read, const char *parts)
+{
+    struct strobe_timeline_result import;
+    enum strobe_err err = read(job->from, job->to, &import);
     if (err && !import.is_cut) {
         fail_chrome(job->from, err, import.offset);
         return MADE_NOTHING;
     }
-    fprintf(stderr,
-            "strobe import: wrote %s: %" PRIu64 " zones, %" PRIu64 " spans, %" PRIu64
-            " messages, %" PRIu64 " values, %" PRIu64 " flow points of %" PRIu64 " events\n",
-            job->to, import.n_zones, import.n_spans, import.n_messages, import.n_values,
-            import.n_flows, import.n_events);
+    if (!job->is_part)
+        say_made(job->to, &import, parts);
     if (import.n_set_aside)
         fprintf(stderr, "strobe import: set aside: %" PRIu64 " events; 'strobe info' says why\n",
                 import.n_set_aside);
     if (err)
         fail_chrome(job->from, err, import.offset);
     return err ? MADE_IN_PART : MADE;
+}
+
+static int import_chrome(void *context)
+{
+    return import_events(context, strobe_chrome_import, "events");
 }
 
 static int import_device(void *context)
@@ -197,7 +225,7 @@ static int import_stacks(const struct job *job, enum strobe_stacks_format format
 }
 
 /* Bytes that are nobody's are for the reader of .tracy files, who says so. */
-static int is_chrome(const char *path)
+int strobe_cli_is_chrome(const char *path)
 {
     uint8_t first[64];
     int fd = strobe_ready_open(path, O_RDONLY, 0);
@@ -213,10 +241,12 @@ static int import_file(void *context)
     const struct job *job = context;
     if (job->is_pipe)
         return strstr(job->from, ".json") ? import_chrome(context) : import_tracy(context);
+    if (strobe_perfetto_find(job->from))
+        return import_events(job, strobe_perfetto_import, "packets");
     enum strobe_stacks_format format = strobe_stacks_file_find(job->from);
     if (format)
         return import_stacks(job, format);
-    return is_chrome(job->from) ? import_chrome(context) : import_tracy(context);
+    return strobe_cli_is_chrome(job->from) ? import_chrome(context) : import_tracy(context);
 }
 
 static int prepare(const struct job *job)
@@ -227,11 +257,11 @@ static int prepare(const struct job *job)
 }
 
 /* Read it, by a process that can open nothing: all that it needs is open before. */
-static int run(const char *from, const char *to, int force)
+static int run(const char *from, const char *to, int force, int is_part)
 {
     enum { N_UNNAMED = 14 }; /* for sorting what does not fit into memory */
     static struct strobe_cli_device_log log;
-    struct job job = {from, to, strobe_cli_device_log_find(from, &log) ? &log : NULL, 0};
+    struct job job = {from, to, strobe_cli_device_log_find(from, &log) ? &log : NULL, 0, is_part};
     struct stat before = {0}, source;
     int is_there = !stat(from, &source);
     job.is_pipe = is_there && S_ISFIFO(source.st_mode);
@@ -262,6 +292,11 @@ static int run(const char *from, const char *to, int force)
     return code == MADE ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
 }
 
+int strobe_cli_import_file(const char *from, const char *to)
+{
+    return run(from, to, 0, 1);
+}
+
 int strobe_cli_import(int argc, char **argv)
 {
     static const struct option known[] = {
@@ -285,7 +320,7 @@ int strobe_cli_import(int argc, char **argv)
         return STROBE_EXIT_USAGE;
     }
     char *made = out ? NULL : default_out(argv[optind]);
-    int code = out || made ? run(argv[optind], out ? out : made, force)
+    int code = out || made ? run(argv[optind], out ? out : made, force, 0)
                            : strobe_cli_fail("import", argv[optind], STROBE_ERR_NOMEM);
     free(made);
     return code;

@@ -1,14 +1,17 @@
 /* cmd_merge.c - strobe merge: traces of one machine, of several, the ranks of a job, as one.  SPDX-License-Identifier: MIT */
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/number.h"
 #include "cli/cli.h"
+#include "cli/import_file.h"
 #include "cli/input.h"
 #include "cli/merge_set.h"
 
 static const char help[] =
-    "usage: strobe merge [-o OUT] FILE|FOLDER…\n"
+    "usage: strobe merge [-o OUT] FILE|FOLDER|JSON…\n"
     "\n"
     "Traces as one, on one axis: the ranks of a job, services side by side, the hosts of a "
     "cluster. A folder stands for its traces.\n"
@@ -19,6 +22,9 @@ static const char help[] =
     "an error that is likely and one that is proven. Traces that were never compared are placed "
     "by the wall clock, and said to be:\n"
     "nothing can be said of the order of their events and others'.\n"
+    "A JSON file of Chrome's format whose times are the wall clock's, as PyTorch's profiler "
+    "writes them, is put beside the recording\n"
+    "of the same run: by the wall clock that the recorder read.\n"
     "\n"
     "  -o, --out OUT   where it goes; default: merged.strobe. It never replaces a file\n"
     "\n"
@@ -30,7 +36,8 @@ static const char help[] =
     "host\n"
     "  strobe record -o b.strobe --peer 10.0.0.1:7400 --clock-key key -- ./client     # on "
     "another\n"
-    "  strobe merge a.strobe b.strobe\n";
+    "  strobe merge a.strobe b.strobe\n"
+    "  strobe merge run.strobe torch-trace.json -o both.strobe\n";
 
 /* How one trace got onto the axis. */
 static void show_row(const struct strobe_merge_set *set, uint32_t i,
@@ -40,13 +47,21 @@ static void show_row(const struct strobe_merge_set *set, uint32_t i,
     char likely[32], proven[32], unsure[32];
     uint32_t n;
     const char *host = strobe_trace_text(trace, trace->hostname, &n);
-    printf("  %s (%.*s): ", set->paths[i], (int)n, host);
+    if (set->names[i])
+        printf("  %s: ", set->names[i]);
+    else
+        printf("  %s (%.*s): ", set->paths[i], (int)n, host);
     switch (row->how) {
     case STROBE_CLOCK_HOW_OWN:
         fputs("has the clock of the result", stdout);
         break;
     case STROBE_CLOCK_HOW_SAME:
         printf("has the same clock, right up to %s", strobe_number_show_ns(row->error_ns, proven));
+        break;
+    case STROBE_CLOCK_HOW_HOST:
+        printf("placed by the wall clock that the recorder read: likely within %s, unless that "
+               "clock was set meanwhile",
+               strobe_number_show_ns(row->likely_ns, likely));
         break;
     case STROBE_CLOCK_HOW_WALL:
         fputs("was never compared with the others: placed by the wall clock, of which nothing is "
@@ -93,6 +108,47 @@ static void show(const struct strobe_merge_set *set, const char *out,
     }
 }
 
+static const char *called(const struct strobe_merge_set *set, uint32_t i)
+{
+    return set->names[i] ? set->names[i] : set->paths[i];
+}
+
+static int is_on_wall_clock(const char *path)
+{
+    struct strobe_trace *trace = NULL;
+    int is_known = !strobe_trace_open(path, 0, &trace) && strobe_placing_is_of_host(trace);
+    strobe_trace_close(trace);
+    return is_known;
+}
+
+/* A file of another profiler becomes a trace beside the result, for as long as they are merged. 0: that was said. */
+static int add_import(struct strobe_merge_set *set, const char *path, const char *out)
+{
+    char part[PATH_MAX];
+    int n = snprintf(part, sizeof part, "%s.%d-%u.part", out, (int)getpid(), set->n);
+    if (n < 0 || (size_t)n >= sizeof part || strobe_cli_import_file(path, part))
+        return 0;
+    if (!is_on_wall_clock(part))
+        strobe_cli_error("merge",
+                         "%s: its times are not the wall clock's, so nobody knows where it belongs "
+                         "in a recording; 'strobe import' makes a trace of its own of it",
+                         path);
+    else if (strobe_merge_set_add_made(set, part, path))
+        return 1;
+    unlink(part);
+    return 0;
+}
+
+static int add(struct strobe_merge_set *set, const char *path, const char *out)
+{
+    if (strobe_cli_is_chrome(path))
+        return add_import(set, path, out);
+    int ok = strobe_merge_set_add(set, path);
+    if (!ok)
+        strobe_cli_error("merge", "%s: no trace is there", path);
+    return ok;
+}
+
 static int merge(struct strobe_merge_set *set, const char *out)
 {
     struct strobe_merge_result result;
@@ -105,7 +161,7 @@ static int merge(struct strobe_merge_set *set, const char *out)
         strobe_cli_error("merge",
                          "%s and %s can't be put on one axis: one of them has no clock that was "
                          "read while it was recorded",
-                         set->paths[result.failed], set->paths[result.placing.base]);
+                         called(set, result.failed), called(set, result.placing.base));
     else if (err == STROBE_ERR_BUSY)
         strobe_cli_error("merge", "%s is there; remove it or choose another name", out);
     else if (err) /* what is damaged is one of them; what can't be written is the result */
@@ -137,8 +193,7 @@ int strobe_cli_merge(int argc, char **argv)
         return STROBE_EXIT_USAGE;
     }
     for (int i = optind; i < argc && ok; i++)
-        if (!(ok = strobe_merge_set_add(&set, argv[i])))
-            strobe_cli_error("merge", "%s: no trace is there", argv[i]);
+        ok = add(&set, argv[i], out);
     if (ok)
         code = merge(&set, out);
     strobe_merge_set_free(&set);

@@ -5,6 +5,7 @@
 #include "cli/record_hosts.h"
 #include "cli/record_rank.h"
 #include "cli/record_run.h"
+#include "recorder/frameworks.h"
 #include "recorder/python.h"
 
 #include <errno.h>
@@ -54,6 +55,9 @@ static const char help[] =
     "      --no-sample      no samples and no context switches\n"
     "      --waits          as root: why threads wait and who wakes them, by the kernel's\n"
     "                       tracepoints; some 4 to 8 us more per switch\n"
+    "      --syscalls       as root: every system call of the threads as a zone, with its result; "
+    "some\n"
+    "                       2 us more per call (docs/sampling.md)\n"
     "      --memory[=WHAT]  what the command allocates, with stacks: sampled, a block per 512K on "
     "average\n"
     "                       (default), another mean like 64K, or all blocks: all (strobe memory)\n"
@@ -63,8 +67,8 @@ static const char help[] =
     "      --max-memory N   shared memory per process (default 16M): 64M, 1G\n"
     "      --max-file N     stop storing when the file is that big; the rest is counted\n"
     "      --policy P       when the pool is full: wait (default; bounded) or drop\n"
-    "      --python WHAT    what Python programs trace of themselves: functions (default), lines, "
-    "off\n"
+    "      --python WHAT    what Python programs trace of themselves: functions (default), lines,\n"
+    "                       marks (zones by hand and what frameworks mark), off\n"
     "      --include WHAT   trace these Python modules or files alone: numpy, my.*, */tests/*.py; "
     "may be\n"
     "                       repeated\n"
@@ -72,6 +76,8 @@ static const char help[] =
     "      --min-duration TIME  Python calls shorter than that leave no zone: 10us, 1ms\n"
     "      --max-depth N    Python calls nested deeper leave no zone\n"
     "      --c-functions    C functions that Python calls leave zones too\n"
+    "      --frameworks LIST  whose marks are recorded: torch,jax,logging,greenlet,nvtx,opencl\n"
+    "                       (default: all), or off\n"
     "      --flight TIME    keep only the last TIME; a trigger saves it\n"
     "      --after TIME     of a flight recording: go on so long after the trigger (default: a "
     "tenth)\n"
@@ -235,10 +241,12 @@ enum {
     OPT_MIN_DURATION,
     OPT_MAX_DEPTH,
     OPT_C_FUNCTIONS,
+    OPT_FRAMEWORKS,
     OPT_ALL,
     OPT_SAMPLE,
     OPT_NO_SAMPLE,
     OPT_WAITS,
+    OPT_SYSCALLS,
     OPT_RANKS,
     OPT_RANK,
     OPT_LISTEN,
@@ -260,6 +268,7 @@ static const struct option long_options[] = {
     {"sample", required_argument, NULL, OPT_SAMPLE},
     {"no-sample", no_argument, NULL, OPT_NO_SAMPLE},
     {"waits", no_argument, NULL, OPT_WAITS},
+    {"syscalls", no_argument, NULL, OPT_SYSCALLS},
     {"memory", optional_argument, NULL, OPT_BLOCKS},
     {"locks", optional_argument, NULL, OPT_LOCKS},
     {"max-memory", required_argument, NULL, OPT_MEMORY},
@@ -271,6 +280,7 @@ static const struct option long_options[] = {
     {"min-duration", required_argument, NULL, OPT_MIN_DURATION},
     {"max-depth", required_argument, NULL, OPT_MAX_DEPTH},
     {"c-functions", no_argument, NULL, OPT_C_FUNCTIONS},
+    {"frameworks", required_argument, NULL, OPT_FRAMEWORKS},
     {"flight", required_argument, NULL, OPT_FLIGHT},
     {"after", required_argument, NULL, OPT_AFTER},
     {"trigger", required_argument, NULL, OPT_TRIGGER},
@@ -307,6 +317,10 @@ static const char *take_filter(int option, const char *value)
         return atoi(value) > 0 && !setenv("STROBE_PYTHON_MAX_DEPTH", text, 1)
                    ? NULL
                    : "a number from 1 on";
+    case OPT_FRAMEWORKS:
+        return strobe_recorder_frameworks_choose(value)
+                   ? NULL
+                   : "off, or some of torch,jax,logging,greenlet,nvtx,opencl";
     case OPT_C_FUNCTIONS:
         return setenv("STROBE_PYTHON_C", "1", 1) ? "less of an environment" : NULL;
     }
@@ -395,6 +409,9 @@ static const char *take_sample(int option, char *value, struct strobe_recorder_o
     case OPT_WAITS:
         options->waits = true;
         return NULL;
+    case OPT_SYSCALLS:
+        options->syscalls = true;
+        return NULL;
     case OPT_BLOCKS:
         return take_blocks(value, options);
     case OPT_LOCKS:
@@ -465,7 +482,7 @@ static const char *take_option(int option, char *value, struct parsed *parsed)
         return !strcmp(value, "drop") || !strcmp(value, "wait") ? NULL : "wait or drop";
     case OPT_PYTHON:
         options->python = value;
-        return strobe_recorder_python_mode(value) ? NULL : "functions, lines or off";
+        return strobe_recorder_python_mode(value) ? NULL : "functions, lines, marks or off";
     case OPT_FLIGHT:
         return (options->flight_ns = parse_time(value)) ? NULL : "a time like 30s";
     case OPT_AFTER:

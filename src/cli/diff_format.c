@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const verdicts[] = {"slower",     "faster", "new",    "gone",
-                                       "can't tell", "same",   "no test"};
 static const char *const formats[] = {"table", "markdown", "csv", "json"};
 
 int strobe_diff_knows(const char *format)
@@ -57,7 +55,7 @@ static void put_line(struct strobe_out *out, const struct strobe_diff_row *row)
     if (!isnan(row->low))
         snprintf(interval, sizeof interval, "%s to %s", show_share(row->low, low),
                  show_share(row->high, high));
-    strobe_out_format(out, "%-10s %9s  %-20s %11s %11s  ", verdicts[row->verdict],
+    strobe_out_format(out, "%-10s %9s  %-20s %11s %11s  ", strobe_diff_verdict_name(row->verdict),
                       show_share(row->change, change), interval, show_time(row->value_ns[0], a),
                       show_time(row->value_ns[1], b));
     strobe_out_utf8(out, row->name, strlen(row->name));
@@ -85,10 +83,11 @@ static void put_cell(struct strobe_out *out, const char *text)
 static void put_markdown_line(struct strobe_out *out, const struct strobe_diff_row *row)
 {
     char change[32], low[32], high[32], a[32], b[32];
-    strobe_out_format(out, "| %s | %s | %s%s%s | %s | %s | `", verdicts[row->verdict],
-                      show_share(row->change, change), show_share(row->low, low),
-                      isnan(row->low) ? "" : " to ", show_share(row->high, high),
-                      show_time(row->value_ns[0], a), show_time(row->value_ns[1], b));
+    strobe_out_format(out, "| %s | %s | %s%s%s | %s | %s | `",
+                      strobe_diff_verdict_name(row->verdict), show_share(row->change, change),
+                      show_share(row->low, low), isnan(row->low) ? "" : " to ",
+                      show_share(row->high, high), show_time(row->value_ns[0], a),
+                      show_time(row->value_ns[1], b));
     put_cell(out, row->name);
     strobe_out_text(out, "` | ");
     put_remark(out, row);
@@ -166,7 +165,8 @@ static void put_csv(struct strobe_out *out, const struct strobe_diff_result *res
         const double numbers[] = {row->change,      row->low,        row->high,
                                   row->p,           row->false_rate, row->value_ns[0],
                                   row->value_ns[1], row->count[0],   row->count[1]};
-        strobe_out_csv(out, verdicts[row->verdict], strlen(verdicts[row->verdict]));
+        strobe_out_csv(out, strobe_diff_verdict_name(row->verdict),
+                       strlen(strobe_diff_verdict_name(row->verdict)));
         const char *const texts[] = {row->name, row->function, row->file};
         for (int k = 0; k < 3; k++) {
             strobe_out_char(out, ',');
@@ -181,51 +181,14 @@ static void put_csv(struct strobe_out *out, const struct strobe_diff_result *res
     }
 }
 
-static void put_member(struct strobe_out *out, const char *name, double value)
-{
-    strobe_out_format(out, ",\"%s\":", name);
-    if (isnan(value))
-        strobe_out_text(out, "null");
-    else
-        strobe_out_double(out, value);
-}
-
-static void put_json_row(struct strobe_out *out, const struct strobe_diff_row *row)
-{
-    strobe_out_format(out, "{\"verdict\":\"%s\",\"name\":", verdicts[row->verdict]);
-    strobe_out_json(out, row->name, strlen(row->name));
-    strobe_out_text(out, ",\"function\":");
-    strobe_out_json(out, row->function, strlen(row->function));
-    strobe_out_text(out, ",\"file\":");
-    strobe_out_json(out, row->file, strlen(row->file));
-    put_member(out, "change", row->change);
-    put_member(out, "low", row->low);
-    put_member(out, "high", row->high);
-    put_member(out, "p", row->p);
-    put_member(out, "false_rate", row->false_rate);
-    put_member(out, "a_ns", row->value_ns[0]);
-    put_member(out, "b_ns", row->value_ns[1]);
-    put_member(out, "a_count", row->count[0]);
-    put_member(out, "b_count", row->count[1]);
-    strobe_out_format(out, ",\"a_runs\":%u,\"b_runs\":%u,\"need_runs\":%u}", row->n_runs[0],
-                      row->n_runs[1], row->verdict == STROBE_DIFF_UNKNOWN ? row->need_runs : 0);
-}
-
 static void put_json(struct strobe_out *out, const struct strobe_diff_result *result,
                      const struct strobe_diff_show *show)
 {
-    strobe_out_format(out, "{\"a_runs\":%u,\"b_runs\":%u,\"metric\":\"%s\"", result->n_runs[0],
-                      result->n_runs[1], show->metric);
-    put_member(out, "floor", show->floor);
-    put_member(out, "shift", result->has_shift ? result->shift : NAN);
-    put_member(out, "shift_low", result->has_shift ? result->shift_low : NAN);
-    put_member(out, "shift_high", result->has_shift ? result->shift_high : NAN);
-    strobe_out_text(out, ",\n\"zones\":[");
-    for (uint32_t i = 0; i < result->n_rows; i++) {
-        strobe_out_text(out, i ? ",\n  " : "\n  ");
-        put_json_row(out, &result->rows[i]);
-    }
-    strobe_out_text(out, "]}\n");
+    struct strobe_json_writer json = {.out = out};
+    strobe_json_write_open(&json, NULL, '{');
+    strobe_diff_write(result, show->metric, show->floor, &json);
+    strobe_json_write_close(&json, '}');
+    strobe_out_char(out, '\n');
 }
 
 void strobe_diff_put(struct strobe_out *out, const struct strobe_diff_result *result,

@@ -175,14 +175,9 @@ static void put_hosts(json_t *json, const struct strobe_trace *trace)
     strobe_json_write_line(json, 0);
     strobe_json_write_open(json, "hosts", '[');
     for (uint32_t i = 0; i < hosts.n; i++) {
-        const struct strobe_host_row *row = &hosts.rows[i];
         strobe_json_write_open(json, NULL, '{');
-        put_text(json, trace, "host", row->host);
-        strobe_json_write_string(json, "how", strobe_host_row_how(row->how));
-        strobe_json_write_u(json, "likely_ns", row->likely_ns);
-        strobe_json_write_u(json, "proven_ns", row->proven_ns);
-        strobe_json_write_u(json, "steps", row->n_steps);
-        strobe_json_write_u(json, "unsure_ns", row->unsure_ns);
+        put_text(json, trace, "host", hosts.rows[i].host);
+        strobe_host_row_put(&hosts.rows[i], json);
         strobe_json_write_close(json, '}');
     }
     strobe_json_write_close(json, ']');

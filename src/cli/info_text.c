@@ -117,7 +117,9 @@ static void put_merged(struct strobe_out *out, const struct strobe_trace *trace,
     put_text(out, trace, row->host);
     strobe_out_format(out, ", %u %s, %s", n_processes, n_processes == 1 ? "process" : "processes",
                       strobe_host_row_how(row->how));
-    if (row->how == STROBE_CLOCK_HOW_WALL)
+    if (row->how == STROBE_CLOCK_HOW_HOST)
+        strobe_out_format(out, ": likely within %s", strobe_number_show_ns(row->likely_ns, likely));
+    else if (row->how == STROBE_CLOCK_HOW_WALL)
         strobe_out_text(out, ": placed by the wall clock, the order of its events and others' "
                              "means nothing");
     else if (row->how != STROBE_CLOCK_HOW_OWN)

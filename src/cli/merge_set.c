@@ -14,11 +14,18 @@
 static int add_path(struct strobe_merge_set *set, const char *path)
 {
     if (STROBE_ARRAY_RESERVE(set->paths, set->paths_room, set->n + 1u) ||
+        STROBE_ARRAY_RESERVE(set->names, set->names_room, set->n + 1u) ||
         STROBE_ARRAY_RESERVE(set->traces, set->traces_room, set->n + 1u) ||
         !(set->paths[set->n] = strdup(path)))
         return 0;
+    set->names[set->n] = NULL;
     set->traces[set->n++] = NULL;
     return 1;
+}
+
+int strobe_merge_set_add_made(struct strobe_merge_set *set, const char *path, const char *name)
+{
+    return add_path(set, path) && (set->names[set->n - 1] = strdup(name));
 }
 
 static int is_trace(const struct dirent *entry)
@@ -66,15 +73,26 @@ enum strobe_err strobe_merge_set_write(struct strobe_merge_set *set, const char 
             return err;
     }
     *failed = set->n;
-    return strobe_merge_write(set->traces, (const char *const *)set->paths, set->n, out, result);
+    const char **called = calloc(set->n, sizeof *called);
+    if (!called)
+        return STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; i < set->n; i++)
+        called[i] = set->names[i] ? set->names[i] : set->paths[i];
+    enum strobe_err err = strobe_merge_write(set->traces, called, set->n, out, result);
+    free(called);
+    return err;
 }
 
 void strobe_merge_set_free(struct strobe_merge_set *set)
 {
     for (uint32_t i = 0; i < set->n; i++) {
         strobe_trace_close(set->traces[i]);
+        if (set->names[i])
+            unlink(set->paths[i]);
+        free(set->names[i]);
         free(set->paths[i]);
     }
+    free(set->names);
     free(set->paths);
     free(set->traces);
     *set = (struct strobe_merge_set){0};

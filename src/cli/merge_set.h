@@ -10,13 +10,17 @@
 
 /* All zero: none. */
 struct strobe_merge_set {
-    char **paths;                 /* owned, and each of them */
+    char **paths; /* owned, and each of them */
+    char **names; /* owned, and each of them: what it is called; NULL: by its path */
     struct strobe_trace **traces; /* owned: open while they are merged */
-    uint32_t n, paths_room, traces_room;
+    uint32_t n, paths_room, names_room, traces_room;
 };
 
 /* Add a file, or all traces of a folder, by name. 0: a folder without one, or no memory. */
 int strobe_merge_set_add(struct strobe_merge_set *set, const char *path);
+
+/* Add a trace that was made of the file `name` for this alone: strobe_merge_set_free removes it. 0: no memory. */
+int strobe_merge_set_add_made(struct strobe_merge_set *set, const char *path, const char *name);
 
 /* Open and merge them. *failed: the index of one that can't be read, set->n: none; else as strobe_merge_write. */
 enum strobe_err strobe_merge_set_write(struct strobe_merge_set *set, const char *out,

@@ -259,21 +259,24 @@ static int read_byte(void)
     return n == 1 ? byte : -1;
 }
 
-/* ESC [ A and the like. */
+/* ESC [ A and the like, with numbers between: ESC [ 3 ~, or ESC [ 1 ; 5 C where Ctrl is held. */
 static int read_escape(void)
 {
     int c = read_byte();
     if (c != '[' && c != 'O')
         return c < 0 ? -1 : KEY_NONE;
     c = read_byte();
-    int digit = 0;
-    for (; c >= '0' && c <= '9'; c = read_byte())
-        digit = c - '0';
+    int numbers[2] = {0}, is_behind = 0; /* the first one, and those behind it */
+    for (; (c >= '0' && c <= '9') || c == ';'; c = read_byte())
+        if (c == ';')
+            is_behind = 1;
+        else if (numbers[is_behind] < 1000)
+            numbers[is_behind] = 10 * numbers[is_behind] + c - '0';
     if (c == '~')
-        return digit == 3                 ? KEY_DELETE
-               : digit == 1 || digit == 7 ? KEY_HOME
-               : digit == 4 || digit == 8 ? KEY_END
-                                          : KEY_NONE;
+        return numbers[0] == 3                      ? KEY_DELETE
+               : numbers[0] == 1 || numbers[0] == 7 ? KEY_HOME
+               : numbers[0] == 4 || numbers[0] == 8 ? KEY_END
+                                                    : KEY_NONE;
     return c == 'A'   ? KEY_UP
            : c == 'B' ? KEY_DOWN
            : c == 'C' ? KEY_RIGHT

@@ -183,6 +183,9 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
                     outcome->samples.n_samples == 1 ? "" : "s",
                     outcome->samples.has_kernel ? "" : " of the user side",
                     (unsigned long long)outcome->samples.n_switches / 2);
+        if (outcome->samples.n_calls)
+            fprintf(stderr, "strobe: %llu system calls as zones, some 2 us of the program each\n",
+                    (unsigned long long)outcome->samples.n_calls);
         if (outcome->timer_hz)
             fprintf(stderr,
                     "strobe: stack samples by timers in the program, %u per second of CPU time: "

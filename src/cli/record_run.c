@@ -77,6 +77,10 @@ static void say_of_samples(const struct strobe_recorder_word *word)
         strobe_cli_error("record",
                          "more than 20,000 context switches a second and processor: their "
                          "records were turned off, samples went on");
+    else if (word->event == STROBE_RECORDER_NO_CALLS)
+        strobe_cli_error("record",
+                         "--syscalls: the kernel tells of system calls to root alone, and together "
+                         "with samples; the recording goes on without them");
     else if (word->event == STROBE_RECORDER_UNSAMPLED)
         strobe_cli_error("record",
                          "%d threads could not be sampled: 'ulimit -n' must allow three files for "
@@ -147,19 +151,15 @@ static void say(void *context, const struct strobe_recorder_word *word)
         if (!show->quiet)
             say_of_outlived(word);
         break;
-    case STROBE_RECORDER_NO_SAMPLES:
-    case STROBE_RECORDER_TIMERS:
-    case STROBE_RECORDER_UNSAMPLED:
-    case STROBE_RECORDER_SWITCHES_OFF:
-        if (!show->quiet)
-            say_of_samples(word);
-        break;
     case STROBE_RECORDER_TRACE_RENAMED:
     case STROBE_RECORDER_TRACE_DELETED:
     case STROBE_RECORDER_TRACE_RESTORED:
     case STROBE_RECORDER_TRACE_LOST:
         say_of_file(word);
         break;
+    default:
+        if (!show->quiet)
+            say_of_samples(word);
     }
 }
 

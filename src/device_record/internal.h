@@ -17,7 +17,6 @@ enum {
     STROBE_DEVICE_WAITING = 3 << 18, /* zones of all lanes that wait, at most: see lanes.c */
     STROBE_DEVICE_LANE_LEAST = 64,   /* of one lane, however many there are */
     STROBE_DEVICE_LANE_MOST = 8192,
-    STROBE_DEVICE_NEAR = 256, /* locations that are found at once */
     STROBE_DEVICE_RECENT = 4, /* zones of a classic buffer that its next piece may repeat */
 };
 
@@ -71,16 +70,13 @@ struct strobe_device_trace {
     struct strobe_build *build;          /* owned */
     struct strobe_device_stream *stream; /* owned */
     struct strobe_device_axis clock;
-    struct strobe_map locs; /* id and form to location */
-    struct strobe_device_near {
-        uint32_t key; /* id of a site + 1, 0: none */
-        uint64_t loc;
-    } near[STROBE_DEVICE_NEAR];          /* by id: those of `locs` that zones had last */
-    struct strobe_device_slot *programs; /* owned: STROBE_DEVICE_PROGRAMS, by number */
-    struct strobe_device_flow *flows;    /* owned: STROBE_DEVICE_FLOWS */
-    uint32_t free_flow, n_flows;         /* first free place + 1; places that were ever used */
-    struct strobe_device_place *cores;   /* owned */
-    uint32_t n_cores, n_lanes;           /* lanes: of all cores, with a track */
+    struct strobe_map locs;                         /* id and form to location */
+    struct strobe_nest_near near[STROBE_NEST_NEAR]; /* those of `locs` that zones had last */
+    struct strobe_device_slot *programs;            /* owned: STROBE_DEVICE_PROGRAMS, by number */
+    struct strobe_device_flow *flows;               /* owned: STROBE_DEVICE_FLOWS */
+    uint32_t free_flow, n_flows;       /* first free place + 1; places that were ever used */
+    struct strobe_device_place *cores; /* owned */
+    uint32_t n_cores, n_lanes;         /* lanes: of all cores, with a track */
     uint32_t n_riscs, epoch;
     bool has_hello, has_bye, has_buffers;
     bool is_classic, is_trace_only;       /* ids are hashes; RISC 0 stands for its core */

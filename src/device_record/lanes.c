@@ -138,8 +138,6 @@ struct taking {
     struct strobe_device_track *lane;
     uint32_t core, number; /* of the lane over all cores, from 1 */
     int64_t offset;        /* from its cycles to common time */
-    int64_t latest;        /* common time so far */
-    struct strobe_clock_map_run run;
 };
 
 /* What the ids of the device's sites are. */
@@ -149,23 +147,32 @@ static enum strobe_device_name_of site_of(const struct strobe_device_trace *t)
 }
 
 /* The location of a site that zones have. */
-static inline uint64_t near_loc(struct strobe_device_trace *t, uint32_t id)
+static uint64_t give_loc(void *context, uint32_t id)
 {
-    struct strobe_device_near *near = &t->near[id % STROBE_DEVICE_NEAR];
-    if (__builtin_expect(near->key != id + 1, 0)) {
-        near->loc = strobe_device_loc(t, id, site_of(t));
-        near->key = id + 1;
-    }
-    return near->loc;
+    struct strobe_device_trace *t = ((struct taking *)context)->trace;
+    return strobe_device_loc(t, id, site_of(t));
 }
 
-static inline uint64_t tick_of(struct taking *taking, uint64_t cycles)
+/* The piece of the clock's map that a time is in, in cycles of the lane. A time before the first piece, or one that can't be, stands alone. */
+static struct strobe_nest_line give_line(void *context, uint64_t cycles)
 {
-    int64_t time = taking->offset + (int64_t)cycles;
-    if (__builtin_expect(!strobe_clock_map_has(&taking->run, time), 0))
-        taking->run = strobe_clock_map_run(&taking->trace->clock.map, time);
-    taking->latest = time > taking->latest ? time : taking->latest;
-    return strobe_clock_map_run_tick(&taking->run, time);
+    const struct taking *taking = context;
+    int64_t time = (int64_t)((uint64_t)taking->offset + cycles), from, until;
+    struct strobe_clock_map_run run = strobe_clock_map_run(&taking->trace->clock.map, time);
+    const struct strobe_clock_map_piece *piece = &run.piece;
+    STROBE_ASSERT(strobe_clock_map_has(&run, time));
+    from = run.from > piece->time ? run.from : piece->time;
+    bool is_far = __builtin_sub_overflow(from, taking->offset, &from);
+    if (__builtin_sub_overflow(run.until, taking->offset, &until))
+        until = taking->offset < 0 ? INT64_MAX : INT64_MIN;
+    if (is_far || time < piece->time || (int64_t)cycles < from || (int64_t)cycles >= until)
+        return (struct strobe_nest_line){
+            .from = cycles, .until = cycles + 1, .tick = strobe_clock_map_run_tick(&run, time)};
+    return (struct strobe_nest_line){.from = from > 0 ? (uint64_t)from : 0,
+                                     .until = (uint64_t)until,
+                                     .shift = (uint64_t)taking->offset - (uint64_t)piece->time,
+                                     .tick = piece->tick,
+                                     .mult = piece->mult};
 }
 
 /* A counter of a core: a plot of its own. Its type is where others have their program. */
@@ -213,43 +220,19 @@ static void emit_flow(struct taking *taking, uint64_t flow, const char *name, ui
     strobe_build_event(t->build, track, tick, STROBE_KIND_FLOW_END, &flow, NULL, 0);
 }
 
-static void take_mark(void *context, const struct strobe_nest_zone *mark)
+static void take_mark(void *context, const struct strobe_nest_zone *mark, uint64_t tick)
 {
-    struct taking *taking = context;
-    emit_mark(taking, mark, tick_of(taking, mark->start));
+    emit_mark(context, mark, tick);
 }
 
-/* Ticks and locations of the steps, which have cycles and ids. What is read again and again is at hand: stores of steps might change it, as
- * far as a compiler knows. 1: there are values among them. */
-static bool map_steps(struct taking *taking, struct strobe_zone_step *steps, size_t n_steps)
-{
-    struct taking at = *taking;
-    bool has_values = false;
-    for (size_t i = 0; i < n_steps; i++) {
-        struct strobe_zone_step *step = &steps[i];
-        step->tick = tick_of(&at, step->tick);
-        if (step->loc >= STROBE_STEP_VALUE) {
-            has_values |= step->loc == STROBE_STEP_VALUE;
-            continue;
-        }
-        step->loc = near_loc(at.trace, (uint32_t)step->loc);
-        if (step->end) {
-            uint64_t end = tick_of(&at, step->end);
-            step->end = end ? end : 1; /* 0 is no end */
-        }
-    }
-    *taking = at;
-    return has_values;
-}
-
-/* The way of nearly all that a device sends: cycles become ticks, ids locations, and a run goes to the encoder. */
-static void take_steps(void *context, struct strobe_zone_step *steps, size_t n_steps)
+/* The way of nearly all that a device sends: a run goes to the encoder. */
+static void take_steps(void *context, const struct strobe_zone_step *steps, size_t n_steps,
+                       bool has_values)
 {
     struct taking *taking = context;
     struct strobe_device_trace *t = taking->trace;
     size_t n_done = 0;
     STROBE_ASSERT(t->clock.map.n_pieces && taking->lane->track); /* times can be mapped */
-    bool has_values = map_steps(taking, steps, n_steps);
     for (size_t i = 0; has_values && i < n_steps; i++) {
         const struct strobe_zone_step *step = &steps[i];
         const char *name;
@@ -302,18 +285,18 @@ static void advance(struct strobe_device_trace *t, struct strobe_device_track *l
         .core = core,
         .number = 1 + core * STROBE_DEVICE_RISCS + risc,
         .offset = strobe_device_axis_common(&t->clock, core, 0),
-        .latest = t->clock.map.latest,
-        .run = strobe_clock_map_run(&t->clock.map, t->clock.map.latest),
     };
-    const struct strobe_nest_taker taker = {take_steps, take_mark, &taking};
+    const struct strobe_nest_taker taker = {give_line, give_loc, take_steps,
+                                            take_mark, &taking,  t->near};
     strobe_nest_advance(&lane->nest, until, open, n_open, &taker);
-    strobe_clock_map_see(&t->clock.map, taking.latest);
+    if (lane->nest.latest)
+        strobe_clock_map_see(&t->clock.map, (int64_t)((uint64_t)taking.offset + lane->nest.latest));
     strobe_nest_shrink(&lane->nest, lane_most(t) + ZONES);
 }
 
-/* What the last table makes sure, as far as the clock is known; all of it where too much waits. */
+/* What the last table makes sure, as far as the clock is known; all of it where `limit` zones wait. */
 static void use_table(struct strobe_device_trace *t, struct strobe_device_track *lane,
-                      uint32_t core, uint32_t risc)
+                      uint32_t core, uint32_t risc, uint32_t limit)
 {
     if (!lane->has_table || strobe_device_axis_ready(&t->clock) == INT64_MIN)
         return;
@@ -321,7 +304,7 @@ static void use_table(struct strobe_device_trace *t, struct strobe_device_track 
     int64_t offset = strobe_device_axis_common(&t->clock, core, 0);
     int64_t ready = strobe_device_axis_ready(&t->clock) - offset; /* in cycles of the core */
     uint64_t until = lane->table_time;
-    if ((int64_t)until > ready && lane->nest.n_waiting < lane_limit(t))
+    if ((int64_t)until > ready && lane->nest.n_waiting < limit)
         until = ready < 0 ? 0 : (uint64_t)ready;
     if (until)
         advance(t, lane, core, risc, until, lane->table, lane->n_table);
@@ -332,8 +315,8 @@ void strobe_device_lanes_hand_on(struct strobe_device_trace *t)
     for (uint32_t i = 0; i < t->n_cores * STROBE_DEVICE_RISCS; i++) {
         uint32_t core = i / STROBE_DEVICE_RISCS, risc = i % STROBE_DEVICE_RISCS;
         struct strobe_device_track *lane = t->cores[core].lanes[risc];
-        if (lane)
-            use_table(t, lane, core, risc);
+        if (lane) /* what would not wait until the clock is known anyway need not be saved first */
+            use_table(t, lane, core, risc, lane_limit(t) / 4);
     }
 }
 
@@ -409,7 +392,7 @@ void strobe_device_lanes_add(struct strobe_device_trace *t, const struct strobe_
     lane->n_table = 0;
     lane->has_table = true;
     lane->table_time = until;
-    use_table(t, lane, at->core, at->risc);
+    use_table(t, lane, at->core, at->risc, lane_limit(t));
 }
 
 static void on_event(void *context, const struct strobe_device_lane *at,
@@ -466,7 +449,7 @@ static void on_open(void *context, const struct strobe_device_lane *at, uint64_t
     if (!lane)
         return;
     if (lane->nest.n_waiting >= lane_limit(t))
-        use_table(t, lane, at->core, at->risc);
+        use_table(t, lane, at->core, at->risc, lane_limit(t));
     lane->n_table = 0;
     lane->has_table = true;
     lane->table_time = cycles;

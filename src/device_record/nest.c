@@ -14,6 +14,9 @@ enum { STEPS = 512 };
 struct steps {
     const struct strobe_nest_taker *taker;
     size_t n;
+    uint64_t latest; /* cycles so far */
+    bool has_values;
+    struct strobe_nest_line line; /* that the last time lay on */
     struct strobe_zone_step at[STEPS];
 };
 
@@ -58,11 +61,18 @@ void strobe_nest_shrink(struct strobe_nest *nest, uint32_t room)
     nest->waiting_room = room;
 }
 
+/* The last zone to its place. One that goes far back, since many are in it, is not moved step by step. */
 static inline void insert(struct strobe_nest *nest, const struct strobe_nest_zone *zone)
 {
+    enum { NEAR = 16 };
     struct strobe_nest_zone *waiting = nest->waiting;
     uint32_t i = nest->n_waiting++;
     STROBE_ASSERT(i < nest->waiting_room);
+    if (i > NEAR && zone->start < waiting[i - NEAR].start) {
+        uint32_t to = (uint32_t)STROBE_ARRAY_BISECT(0, i, k, waiting[k].start <= zone->start);
+        memmove(waiting + to + 1, waiting + to, (i - to) * sizeof *waiting);
+        i = to;
+    }
     while (i && goes_before(zone, &waiting[i - 1])) {
         waiting[i] = waiting[i - 1];
         i--;
@@ -152,22 +162,58 @@ static void flush(struct steps *steps)
 {
     STROBE_ASSERT(steps->taker && steps->n <= STEPS);
     if (steps->n)
-        steps->taker->steps(steps->taker->context, steps->at, steps->n);
+        steps->taker->steps(steps->taker->context, steps->at, steps->n, steps->has_values);
     steps->n = 0;
+    steps->has_values = false;
 }
 
-static inline void hand_on(struct steps *steps, uint64_t time, uint64_t id, uint64_t end)
+static inline bool is_on(const struct strobe_nest_line *line, uint64_t cycles)
+{
+    return cycles >= line->from && cycles < line->until;
+}
+
+static inline uint64_t tick_on(const struct strobe_nest_line *line, uint64_t cycles)
+{
+    STROBE_ASSERT(is_on(line, cycles));
+    return line->tick + (uint64_t)((unsigned __int128)(cycles + line->shift) * line->mult >> 32);
+}
+
+static inline uint64_t tick_of(struct steps *steps, uint64_t cycles)
+{
+    if (__builtin_expect(!is_on(&steps->line, cycles), 0))
+        steps->line = steps->taker->line(steps->taker->context, cycles);
+    steps->latest = cycles > steps->latest ? cycles : steps->latest;
+    return tick_on(&steps->line, cycles);
+}
+
+static inline uint64_t loc_of(const struct strobe_nest_taker *taker, uint32_t id)
+{
+    struct strobe_nest_near *near = &taker->near[id % STROBE_NEST_NEAR];
+    if (__builtin_expect(near->key != id + 1, 0)) {
+        near->loc = taker->loc(taker->context, id);
+        near->key = id + 1;
+    }
+    return near->loc;
+}
+
+static inline void hand_on(struct steps *steps, uint64_t tick, uint64_t loc, uint64_t end)
 {
     if (__builtin_expect(steps->n == STEPS, 0))
         flush(steps);
     STROBE_ASSERT(steps->n < STEPS);
-    steps->at[steps->n++] = (struct strobe_zone_step){time, id, end};
+    steps->at[steps->n++] = (struct strobe_zone_step){tick, loc, end};
+}
+
+static void hand_on_value(struct steps *steps, uint64_t tick, uint32_t program)
+{
+    hand_on(steps, tick, STROBE_STEP_VALUE, program);
+    steps->has_values = true;
 }
 
 static void hand_on_mark(struct steps *steps, const struct strobe_nest_zone *mark)
 {
     flush(steps);
-    steps->taker->mark(steps->taker->context, mark);
+    steps->taker->mark(steps->taker->context, mark, tick_of(steps, mark->start));
 }
 
 /* End the zones of the stack that end up to `time`. One that ends later keeps those around it open. */
@@ -176,17 +222,18 @@ static inline void end_until(struct strobe_nest *nest, uint64_t time, struct ste
     STROBE_ASSERT(nest->n_stack <= nest->stack_room);
     while (nest->n_stack && nest->stack[nest->n_stack - 1].end <= time) {
         const struct strobe_nest_zone *top = &nest->stack[--nest->n_stack];
+        uint64_t tick = tick_of(steps, top->end);
         if (__builtin_expect(top->kind && top->program, 0))
-            hand_on(steps, top->end, STROBE_STEP_VALUE, top->program);
-        hand_on(steps, top->end, STROBE_STEP_END, 0);
+            hand_on_value(steps, tick, top->program);
+        hand_on(steps, tick, STROBE_STEP_END, 0);
     }
 }
 
+/* A zone of any kind; those that ended before it have been. */
 static inline enum strobe_err begin(struct strobe_nest *nest, const struct strobe_nest_zone *zone,
                                     struct steps *steps)
 {
     nest->n_late += zone->start < nest->out;
-    end_until(nest, zone->start, steps);
     if (__builtin_expect(zone->kind, 0)) {
         hand_on_mark(steps, zone);
         return STROBE_OK;
@@ -194,9 +241,10 @@ static inline enum strobe_err begin(struct strobe_nest *nest, const struct strob
     if (__builtin_expect(nest->n_stack == nest->stack_room, 0) &&
         !reserve(&nest->stack, &nest->stack_room, nest->n_stack, 1))
         return STROBE_ERR_NOMEM;
-    hand_on(steps, zone->start, zone->id, 0);
+    uint64_t tick = tick_of(steps, zone->start);
+    hand_on(steps, tick, loc_of(steps->taker, zone->id), 0);
     if (!nest->n_stack && zone->program)
-        hand_on(steps, zone->start, STROBE_STEP_VALUE, zone->program);
+        hand_on_value(steps, tick, zone->program);
     STROBE_ASSERT(nest->n_stack < nest->stack_room);
     struct strobe_nest_zone *top = &nest->stack[nest->n_stack++];
     *top = *zone;
@@ -204,20 +252,35 @@ static inline enum strobe_err begin(struct strobe_nest *nest, const struct strob
     return STROBE_OK;
 }
 
-/* Most zones have none in them and one behind them: they need no place on the stack. False: this one does. */
-static inline bool hand_on_whole(struct strobe_nest *nest, uint32_t at, uint64_t until,
-                                 struct steps *steps)
+/* Most zones have none in them and one behind them: they need no place on the stack. As many of these as follow each other in the
+ * zone on top of the stack, from number `at` on; where they end. */
+static inline uint32_t hand_on_whole(struct strobe_nest *nest, uint32_t at, uint64_t until,
+                                     struct steps *steps)
 {
-    const struct strobe_nest_zone *zone = &nest->waiting[at];
-    if (at + 1 == nest->n_waiting || zone->kind || zone->end > zone[1].start || zone->end > until ||
-        !zone->end) /* a step without an end is a begin */
-        return false;
-    end_until(nest, zone->start, steps);
-    if (!nest->n_stack)
-        return false; /* an outermost one */
-    nest->n_late += zone->start < nest->out;
-    hand_on(steps, zone->start, zone->id, zone->end);
-    return true;
+    if (!nest->n_stack || nest->waiting[at].start < nest->out)
+        return at; /* an outermost one, or late */
+    if (steps->n == STEPS)
+        flush(steps);
+    if (__builtin_expect(!is_on(&steps->line, nest->waiting[at].start), 0))
+        steps->line = steps->taker->line(steps->taker->context, nest->waiting[at].start);
+    const uint64_t top_end = nest->stack[nest->n_stack - 1].end;
+    const struct strobe_nest_zone *zone = nest->waiting + at,
+                                  *last = nest->waiting + nest->n_waiting - 1;
+    const struct strobe_nest_line line = steps->line;
+    uint64_t latest = steps->latest;
+    for (; zone < last && steps->n < STEPS; zone++) {
+        uint64_t start = zone->start, end = zone->end;
+        if (zone->kind || start >= top_end || end > zone[1].start || end > until || start > end ||
+            start < line.from || end >= line.until)
+            break;
+        uint64_t tick = tick_on(&line, end);
+        steps->at[steps->n++] =
+            (struct strobe_zone_step){tick_on(&line, start), loc_of(steps->taker, zone->id),
+                                      tick ? tick : 1}; /* a step without an end is a begin */
+        latest = end > latest ? end : latest;
+    }
+    steps->latest = latest;
+    return (uint32_t)(zone - nest->waiting);
 }
 
 static bool same(const struct strobe_nest_zone *a, const struct strobe_nest_zone *b)
@@ -243,10 +306,13 @@ enum strobe_err strobe_nest_advance(struct strobe_nest *nest, uint64_t until,
                                     const struct strobe_nest_zone *open, size_t n_open,
                                     const struct strobe_nest_taker *taker)
 {
-    STROBE_ASSERT(taker && (open || !n_open));
+    STROBE_ASSERT(taker && taker->near && (open || !n_open));
     struct steps steps; /* its array is large, and not all of it is used */
     steps.taker = taker;
     steps.n = 0;
+    steps.latest = 0;
+    steps.has_values = false;
+    steps.line = (struct strobe_nest_line){0};
     enum strobe_err err = STROBE_OK;
     for (size_t i = 0; i < n_open; i++) {
         struct strobe_nest_zone zone = open[i];
@@ -259,15 +325,19 @@ enum strobe_err strobe_nest_advance(struct strobe_nest *nest, uint64_t until,
             err = STROBE_ERR_NOMEM;
     }
     uint32_t n = 0;
-    for (; n < nest->n_waiting && nest->waiting[n].start <= until; n++) {
-        if (hand_on_whole(nest, n, until, &steps))
-            continue;
-        enum strobe_err begun_err = begin(nest, &nest->waiting[n], &steps);
-        err = err ? err : begun_err;
+    while (n < nest->n_waiting && nest->waiting[n].start <= until) {
+        end_until(nest, nest->waiting[n].start, &steps);
+        uint32_t next = hand_on_whole(nest, n, until, &steps);
+        if (next == n) {
+            enum strobe_err begun_err = begin(nest, &nest->waiting[next++], &steps);
+            err = err ? err : begun_err;
+        }
+        n = next;
     }
     end_until(nest, until, &steps);
     flush(&steps);
     STROBE_ASSERT(n <= nest->n_waiting);
+    nest->latest = steps.latest;
     nest->n_waiting -= n;
     if (n)
         memmove(nest->waiting, nest->waiting + n, nest->n_waiting * sizeof *nest->waiting);

@@ -52,15 +52,35 @@ struct strobe_nest {
     uint32_t n_waiting, waiting_room, n_stack, stack_room;
     uint64_t out;    /* time up to which begins were handed on */
     uint64_t n_late; /* zones that began before that */
+    uint64_t latest; /* time that was handed on the last time; 0: none */
 };
+
+/* A stretch of the trace's clock in cycles of the lane: at `cycles`, from `from` to before `until`, its tick is
+ * tick + ((cycles + shift) * mult >> 32). */
+struct strobe_nest_line {
+    uint64_t from, until;
+    uint64_t shift, tick, mult;
+};
+
+/* The location of an id that was asked for before, by id. */
+struct strobe_nest_near {
+    uint32_t key; /* id + 1, 0: none */
+    uint64_t loc;
+};
+enum { STROBE_NEST_NEAR = 256 };
 
 /* Who is handed what happened, in order. */
 struct strobe_nest_taker {
-    /* Zones (file/encode.h): cycles and ids. An outermost one has its program as its value: behind its begin or, where it began without one,
-     * since a table has none, before its end. The taker may change them. */
-    void (*steps)(void *context, struct strobe_zone_step *steps, size_t n_steps);
-    void (*mark)(void *context, const struct strobe_nest_zone *mark);
-    void *context; /* borrowed */
+    /* A stretch that has this time. */
+    struct strobe_nest_line (*line)(void *context, uint64_t cycles);
+    uint64_t (*loc)(void *context, uint32_t id);
+    /* Zones (file/encode.h). An outermost one has its program as its value: behind its begin or, where it began without one,
+     * since a table has none, before its end. */
+    void (*steps)(void *context, const struct strobe_zone_step *steps, size_t n_steps,
+                  bool has_values);
+    void (*mark)(void *context, const struct strobe_nest_zone *mark, uint64_t tick);
+    void *context;                 /* borrowed */
+    struct strobe_nest_near *near; /* borrowed: STROBE_NEST_NEAR, all zero at first */
 };
 
 /* All zero is an empty nest. */

@@ -48,9 +48,8 @@ struct strobe_devices {
     uint32_t n_streams, n_devices;       /* streams that are open; found */
     struct strobe_host_clock clock;      /* also in front of a device's bytes in its slot */
     uint64_t flushed_ns, saved_ns;
-    uint64_t n_saved;        /* bytes of the last saving, of all streams */
-    struct strobe_out saved; /* scratch */
-    uint32_t *words;         /* owned: FEED_WORDS, what is being decoded */
+    uint64_t n_saved; /* bytes of the last saving, of all streams */
+    uint32_t *words;  /* owned: FEED_WORDS, what is being decoded */
     pthread_t thread;
     bool runs;
     pthread_mutex_t lock; /* guards all below, and the streams while the thread is not in a round */
@@ -123,17 +122,21 @@ static bool is_known(const struct strobe_devices *source, const char *name)
 static void save(struct strobe_devices *source, struct stream *stream)
 {
     struct strobe_host_clock clock = source->clock;
-    struct strobe_out *out = &source->saved;
+    struct strobe_out out;
     if (!stream->device)
         return;
-    strobe_out_clear(out);
-    out->error = 0;
-    strobe_out_bytes(out, (const char *)&clock, sizeof clock);
-    strobe_device_trace_save(stream->device, out);
-    if (out->error || strobe_device_fifo_save(&stream->fifo, source->options.trace,
-                                              strobe_device_trace_layout(), out->at, out->len))
+    bool is_bad = strobe_device_fifo_save_begin(&stream->fifo) ||
+                  !strobe_out_open_sink(&out, strobe_device_fifo_save_piece, &stream->fifo);
+    if (!is_bad) {
+        strobe_out_bytes(&out, (const char *)&clock, sizeof clock);
+        strobe_device_trace_save(stream->device, &out);
+        is_bad = strobe_out_end(&out) ||
+                 strobe_device_fifo_save_end(&stream->fifo, source->options.trace,
+                                             strobe_device_trace_layout());
+    }
+    if (is_bad)
         strobe_device_fifo_forget(&stream->fifo);
-    source->n_saved += out->len;
+    source->n_saved += stream->fifo.saved;
 }
 
 /* What a predecessor left of a stream, if anything; *bytes are the caller's. False: the stream is another trace's. */
@@ -471,7 +474,6 @@ void strobe_devices_close(struct strobe_devices *source)
         close_stream(source, stream, lives);
     }
     strobe_build_store_close(source->store);
-    strobe_out_free(&source->saved);
     pthread_cond_destroy(&source->wake);
     pthread_mutex_destroy(&source->lock);
     free(source->words);

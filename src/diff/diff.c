@@ -291,7 +291,7 @@ struct tests {
     struct moments *moments, *raw; /* by zone; raw: with what all zones have in common */
     uint32_t *tested;
     double *variances, *dfs, *p;
-    size_t *order;
+    double **order;
     size_t n;
 };
 

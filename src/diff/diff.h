@@ -6,6 +6,7 @@
 #ifndef STROBE_DIFF_DIFF_H
 #define STROBE_DIFF_DIFF_H
 
+#include "base/json_write.h"
 #include "query/trace.h"
 
 enum strobe_diff_metric {
@@ -70,5 +71,12 @@ struct strobe_diff_result {
 };
 enum strobe_err strobe_diff_run(struct strobe_diff *diff, const struct strobe_diff_options *options,
                                 struct strobe_diff_result *out);
+
+/* What a verdict is called, in words and in JSON. */
+const char *strobe_diff_verdict_name(enum strobe_diff_verdict verdict);
+
+/* The members of a comparison, into an object that is open: what `strobe diff --format json` prints. */
+void strobe_diff_write(const struct strobe_diff_result *result, const char *metric, double floor,
+                       struct strobe_json_writer *json);
 
 #endif

@@ -153,22 +153,22 @@ double strobe_moments_median(double *values, size_t n)
     return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-static int compare_places(const void *a, const void *b, void *context)
+/* Largest first. */
+static int compare_places(const void *a, const void *b)
 {
-    const double *p = context;
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return p[x] < p[y] ? 1 : p[x] > p[y] ? -1 : (x > y) - (x < y);
+    const double *x = *(double *const *)a, *y = *(double *const *)b;
+    return *x < *y ? 1 : *x > *y ? -1 : (x > y) - (x < y);
 }
 
-void strobe_moments_false_rates(double *p, size_t n, size_t *order)
+void strobe_moments_false_rates(double *p, size_t n, double **order)
 {
     double least = 1;
     for (size_t i = 0; i < n; i++)
-        order[i] = i;
-    qsort_r(order, n, sizeof *order, compare_places, p); /* largest first */
+        order[i] = &p[i];
+    qsort(order, n, sizeof *order, compare_places);
     for (size_t i = 0; i < n; i++) {
-        double rate = p[order[i]] * (double)n / (double)(n - i);
+        double rate = *order[i] * (double)n / (double)(n - i);
         least = rate < least ? rate : least;
-        p[order[i]] = least;
+        *order[i] = least;
     }
 }

@@ -28,7 +28,7 @@ struct strobe_moments_prior strobe_moments_fit(const double *variances, const do
 /* The middle of n numbers, which are reordered. 0 of none. */
 double strobe_moments_median(double *values, size_t n);
 
-/* Benjamini and Hochberg: p-values become the smallest rate of false discoveries at which each counts as one. */
-void strobe_moments_false_rates(double *p, size_t n, size_t *order);
+/* Benjamini and Hochberg: p-values become the smallest rate of false discoveries at which each counts as one. `order`: room for n. */
+void strobe_moments_false_rates(double *p, size_t n, double **order);
 
 #endif

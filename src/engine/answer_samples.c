@@ -192,9 +192,8 @@ static enum strobe_err step(struct strobe_engine *engine, const struct strobe_js
 
 /* ---- functions ---- */
 
-/* Samples as they are, ticks as ns. */
-static double weigh(const struct strobe_engine *engine, const struct strobe_sample_tree *tree,
-                    uint64_t weight)
+double strobe_engine_weight(const struct strobe_engine *engine,
+                            const struct strobe_sample_tree *tree, uint64_t weight)
 {
     return tree->is_off ? strobe_engine_duration(engine, weight) : (double)weight;
 }
@@ -243,8 +242,8 @@ static void put_functions(const struct strobe_engine *engine, const struct strob
     for (uint32_t i = 0; i < n && !reply->failed; i++) {
         const struct strobe_sample_function *function = &tree->functions[ranked[i].function];
         places[ranked[i].function] = i + 1;
-        self[i] = weigh(engine, tree, function->self);
-        total[i] = weigh(engine, tree, function->total);
+        self[i] = strobe_engine_weight(engine, tree, function->self);
+        total[i] = strobe_engine_weight(engine, tree, function->total);
         line[i] = function->line;
         strobe_reply_open(reply, "", '[');
         put_text(reply, "", &tree->texts, function->name);
@@ -273,8 +272,8 @@ static enum strobe_err put_tree(const struct strobe_engine *engine,
         for (uint32_t i = 0; !reply->failed && i < n; i++) {
             parent[i] = chosen.nodes[i].parent;
             function[i] = places[chosen.nodes[i].loc - 1];
-            total[i] = weigh(engine, tree, chosen.nodes[i].total);
-            self[i] = weigh(engine, tree, chosen.nodes[i].self);
+            total[i] = strobe_engine_weight(engine, tree, chosen.nodes[i].total);
+            self[i] = strobe_engine_weight(engine, tree, chosen.nodes[i].self);
         }
         strobe_reply_u64(reply, "left_out", chosen.n_left_out);
         if (chosen.n_levels)
@@ -288,37 +287,28 @@ static enum strobe_err put_tree(const struct strobe_engine *engine,
 
 /* ---- lines ---- */
 
-static void put_source(struct strobe_engine *engine, struct strobe_reply *reply, const char *file)
-{
-    const struct strobe_engine_host *host = engine->host;
-    const char *why = "source files are shown by the server only";
-    size_t n = 0;
-    char *text = *file && host && host->read_source
-                     ? host->read_source(host->context, engine->trace, file, &n, &why)
-                     : NULL;
-    strobe_reply_string(reply, "file", file);
-    if (text)
-        strobe_reply_text(reply, "text", text, n);
-    else
-        strobe_reply_string(reply, "why", *file ? why : "no record names its file");
-    free(text);
-}
-
 static int by_line(const void *a, const void *b)
 {
     const struct strobe_sample_line *x = a, *y = b;
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
-/* Lines of the function of this name, and its source. */
-static void put_lines(struct strobe_engine *engine, const struct strobe_sample_tree *tree,
-                      struct strobe_reply *reply, const char *name)
+/* The function of a name; as many as there are: there is none. */
+static uint32_t find_function(const struct strobe_sample_tree *tree, const char *name)
 {
-    uint32_t n_lines = tree->line_ids.n, n = 0, function = 0;
-    struct strobe_sample_line *lines = calloc(n_lines + 1ull, sizeof *lines);
+    uint32_t function = 0;
     while (function < tree->ids.n &&
            strcmp(strobe_texts_get(&tree->texts, tree->functions[function].name, NULL), name))
         function++;
+    return function;
+}
+
+/* Lines of a function, and its source. */
+static void put_lines(struct strobe_engine *engine, const struct strobe_sample_tree *tree,
+                      struct strobe_reply *reply, uint32_t function)
+{
+    uint32_t n_lines = tree->line_ids.n, n = 0;
+    struct strobe_sample_line *lines = calloc(n_lines + 1ull, sizeof *lines);
     for (uint32_t i = 0; lines && i < n_lines; i++)
         if (tree->lines[i].function == function)
             lines[n++] = tree->lines[i];
@@ -329,11 +319,12 @@ static void put_lines(struct strobe_engine *engine, const struct strobe_sample_t
            *total = strobe_reply_f64(reply, "line_total", n);
     for (uint32_t i = 0; i < n && !reply->failed; i++) {
         at[i] = lines[i].line;
-        self[i] = weigh(engine, tree, lines[i].self);
-        total[i] = weigh(engine, tree, lines[i].total);
+        self[i] = strobe_engine_weight(engine, tree, lines[i].self);
+        total[i] = strobe_engine_weight(engine, tree, lines[i].total);
     }
     uint32_t file = function < tree->ids.n ? tree->functions[function].file : 0;
-    put_source(engine, reply, strobe_texts_get(&tree->texts, file, NULL));
+    strobe_reply_string(reply, "file", strobe_texts_get(&tree->texts, file, NULL));
+    strobe_engine_put_source(engine, reply, strobe_texts_get(&tree->texts, file, NULL));
     free(lines);
 }
 
@@ -354,10 +345,16 @@ void strobe_engine_answer_samples(struct strobe_engine *engine, const struct str
         engine->samples = NULL;
         return;
     }
-    if (strobe_json_text(question, strobe_json_member(question, 0, "function"), name, sizeof name))
-        put_lines(engine, &kept->tree, reply, name);
+    if (strobe_json_text(question, strobe_json_member(question, 0, "function"), name,
+                         sizeof name)) {
+        uint32_t function = find_function(&kept->tree, name);
+        put_lines(engine, &kept->tree, reply, function);
+        if (function < kept->tree.ids.n && strobe_engine_count(question, "code", 0, 1))
+            strobe_engine_put_code(engine, &kept->tree, reply, function);
+    }
     strobe_reply_u64(reply, "n_samples", kept->tree.n_samples);
-    strobe_reply_number(reply, "weight", weigh(engine, &kept->tree, kept->tree.weight));
+    strobe_reply_number(reply, "weight",
+                        strobe_engine_weight(engine, &kept->tree, kept->tree.weight));
     strobe_reply_u64(reply, "hz", strobe_trace_sample_hz(engine->trace));
     strobe_reply_bool(reply, "is_cut", kept->is_cut);
     strobe_reply_number(reply, "share",

@@ -82,7 +82,7 @@ static void put_item(const struct drawing *drawing, const struct lane *lane, uin
     to->n[at] = item->n;
     to->cpu[at] = item->cpu;
     bool has_who =
-        lane->kind == STROBE_STRIP_CPU || (item->is_one && item->ticks[STROBE_STRIP_READY]);
+        lane->kind == STROBE_STRIP_CPU || (item->is_one && !item->ticks[STROBE_STRIP_RUN]);
     to->who[at] = has_who ? who_of(engine, item->who) : 0;
     to->reason[at] = item->reason;
     to->one[at] = item->is_one;

@@ -76,14 +76,9 @@ static void put_hosts(const struct strobe_trace *trace, const struct strobe_host
 {
     strobe_reply_open(reply, "hosts", '[');
     for (uint32_t i = 0; i < hosts->n; i++) {
-        const struct strobe_host_row *row = &hosts->rows[i];
         strobe_reply_open(reply, "", '{');
-        put_named(reply, "name", trace, row->host);
-        strobe_reply_string(reply, "how", strobe_host_row_how(row->how));
-        strobe_reply_u64(reply, "likely_ns", row->likely_ns);
-        strobe_reply_u64(reply, "proven_ns", row->proven_ns);
-        strobe_reply_u64(reply, "steps", row->n_steps);
-        strobe_reply_u64(reply, "unsure_ns", row->unsure_ns);
+        put_named(reply, "name", trace, hosts->rows[i].host);
+        strobe_host_row_put(&hosts->rows[i], &reply->json);
         strobe_reply_close(reply, '}');
     }
     strobe_reply_close(reply, ']');
@@ -345,15 +340,6 @@ void strobe_engine_answer_names(struct strobe_engine *engine, const struct strob
 
 /* ---- source ---- */
 
-static char *read_source(const struct strobe_engine *engine, const char *path, size_t *n,
-                         const char **why)
-{
-    *why = "the page has no access to source files";
-    return engine->host
-               ? engine->host->read_source(engine->host->context, engine->trace, path, n, why)
-               : NULL;
-}
-
 void strobe_engine_answer_source(struct strobe_engine *engine, const struct strobe_json *question,
                                  struct strobe_reply *reply)
 {
@@ -365,14 +351,8 @@ void strobe_engine_answer_source(struct strobe_engine *engine, const struct stro
     }
     const struct strobe_loc_row *row = &engine->trace->locs[loc - 1];
     uint32_t n_path;
-    const char *path = strobe_trace_text(engine->trace, row->file, &n_path), *why = NULL;
-    size_t n = 0;
+    const char *path = strobe_trace_text(engine->trace, row->file, &n_path);
     strobe_reply_text(reply, "file", path, n_path);
     strobe_reply_u64(reply, "line", row->line);
-    char *text = read_source(engine, path, &n, &why);
-    if (text)
-        strobe_reply_text(reply, "text", text, n);
-    else
-        strobe_reply_string(reply, "why", why);
-    free(text);
+    strobe_engine_put_source(engine, reply, path);
 }

@@ -14,6 +14,8 @@
 #include "engine/json.h"
 #include "engine/reply.h"
 
+struct strobe_sample_tree;
+
 /* What the engine can't know by itself. */
 struct strobe_engine_host {
     /* 1: the file is still written. */
@@ -157,6 +159,16 @@ void strobe_engine_answer_ghosts(struct strobe_engine *engine, const struct stro
                                  struct strobe_reply *reply);
 void strobe_engine_answer_sample(struct strobe_engine *engine, const struct strobe_json *question,
                                  struct strobe_reply *reply);
+
+/* The text of a source file that a record names, as `text`, else `why` not. */
+void strobe_engine_put_source(struct strobe_engine *engine, struct strobe_reply *reply,
+                              const char *file);
+/* Samples as they are, ticks of waits as ns. */
+double strobe_engine_weight(const struct strobe_engine *engine,
+                            const struct strobe_sample_tree *tree, uint64_t weight);
+/* The machine code of a function (its index in the tree) with the samples at each place; engine->symbols must be loaded. */
+void strobe_engine_put_code(struct strobe_engine *engine, const struct strobe_sample_tree *tree,
+                            struct strobe_reply *reply, uint32_t function);
 
 /* The functions at an address of a process as elements of a stack; engine->symbols must be loaded. */
 void strobe_engine_put_frames(struct strobe_engine *engine, struct strobe_reply *reply,

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The writer, which must not outlive a move of the reply. */
-static struct strobe_json_writer *writer(struct strobe_reply *reply)
+struct strobe_json_writer *strobe_reply_writer(struct strobe_reply *reply)
 {
     reply->text.max = STROBE_REPLY_MAX_BYTES;
     reply->json.out = &reply->text;
@@ -33,14 +32,14 @@ void strobe_reply_printf(struct strobe_reply *reply, const char *format, ...)
     int n = vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (n > 0)
-        strobe_out_bytes(writer(reply)->out, text,
+        strobe_out_bytes(strobe_reply_writer(reply)->out, text,
                          (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
     look_for_error(reply);
 }
 
 void strobe_reply_key(struct strobe_reply *reply, const char *name)
 {
-    struct strobe_json_writer *json = writer(reply);
+    struct strobe_json_writer *json = strobe_reply_writer(reply);
     if (*name)
         strobe_json_write_name(json, name, strlen(name));
     else if (json->needs_comma)
@@ -51,31 +50,31 @@ void strobe_reply_key(struct strobe_reply *reply, const char *name)
 
 void strobe_reply_number(struct strobe_reply *reply, const char *name, double value)
 {
-    strobe_json_write_double(writer(reply), name_of(name), value);
+    strobe_json_write_double(strobe_reply_writer(reply), name_of(name), value);
     look_for_error(reply);
 }
 
 void strobe_reply_u64(struct strobe_reply *reply, const char *name, uint64_t value)
 {
-    strobe_json_write_u(writer(reply), name_of(name), value);
+    strobe_json_write_u(strobe_reply_writer(reply), name_of(name), value);
     look_for_error(reply);
 }
 
 void strobe_reply_null(struct strobe_reply *reply, const char *name)
 {
-    strobe_json_write_null(writer(reply), name_of(name));
+    strobe_json_write_null(strobe_reply_writer(reply), name_of(name));
     look_for_error(reply);
 }
 
 void strobe_reply_bool(struct strobe_reply *reply, const char *name, int value)
 {
-    strobe_json_write_bool(writer(reply), name_of(name), value);
+    strobe_json_write_bool(strobe_reply_writer(reply), name_of(name), value);
     look_for_error(reply);
 }
 
 void strobe_reply_text(struct strobe_reply *reply, const char *name, const char *text, size_t n)
 {
-    strobe_json_write_text(writer(reply), name_of(name), text, n);
+    strobe_json_write_text(strobe_reply_writer(reply), name_of(name), text, n);
     look_for_error(reply);
 }
 
@@ -86,13 +85,13 @@ void strobe_reply_string(struct strobe_reply *reply, const char *name, const cha
 
 void strobe_reply_open(struct strobe_reply *reply, const char *name, char bracket)
 {
-    strobe_json_write_open(writer(reply), name_of(name), bracket);
+    strobe_json_write_open(strobe_reply_writer(reply), name_of(name), bracket);
     look_for_error(reply);
 }
 
 void strobe_reply_close(struct strobe_reply *reply, char bracket)
 {
-    strobe_json_write_close(writer(reply), bracket);
+    strobe_json_write_close(strobe_reply_writer(reply), bracket);
     look_for_error(reply);
 }
 

@@ -42,6 +42,9 @@ void strobe_reply_string(struct strobe_reply *reply, const char *name, const cha
 void strobe_reply_open(struct strobe_reply *reply, const char *name, char bracket);
 void strobe_reply_close(struct strobe_reply *reply, char bracket);
 
+/* The writer, for whoever writes members by base/json_write.h; until the reply is moved. */
+struct strobe_json_writer *strobe_reply_writer(struct strobe_reply *reply);
+
 /* An array to be filled by the caller; NULL without memory. Freed with the reply. */
 double *strobe_reply_f64(struct strobe_reply *reply, const char *name, uint32_t n);
 float *strobe_reply_f32(struct strobe_reply *reply, const char *name, uint32_t n);

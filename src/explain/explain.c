@@ -14,6 +14,17 @@ static const char *const class_names[] = {
 static const char *const topic_names[] = {"cause",   "place", "wait",     "device",
                                           "outlier", "loss",  "overhead", "lack"};
 
+static const char *const path_names[] = {"running",
+                                         "in kernels of a device",
+                                         "waiting for a processor",
+                                         "in locks that were handed over",
+                                         "waiting for a disk",
+                                         "waiting for what is not in the trace",
+                                         "waiting, for whom is not known",
+                                         "leaving barriers",
+                                         "between launch and kernel"};
+static_assert(sizeof path_names / sizeof path_names[0] == STROBE_PATH_N_CLASSES, "a word for each");
+
 const char *strobe_explain_class_name(enum strobe_explain_class class)
 {
     STROBE_ASSERT(class < sizeof class_names / sizeof class_names[0]);
@@ -24,6 +35,12 @@ const char *strobe_explain_topic_name(enum strobe_explain_topic topic)
 {
     STROBE_ASSERT(topic < sizeof topic_names / sizeof topic_names[0]);
     return topic_names[topic];
+}
+
+const char *strobe_explain_path_name(enum strobe_path_class class)
+{
+    STROBE_ASSERT(class < STROBE_PATH_N_CLASSES);
+    return path_names[class];
 }
 
 const char *strobe_explain_text(const struct strobe_explain *explain, uint32_t text)
@@ -193,26 +210,52 @@ static void choose_range(struct strobe_explain_desk *desk, struct strobe_items_o
     desk->explain->to_ns = strobe_clock_rel(clock, range->tick_max);
 }
 
+/* The path as times, the first stretch first. */
+static enum strobe_err take_stretches(struct strobe_explain_desk *desk)
+{
+    const struct strobe_path *path = &desk->path;
+    const struct strobe_clock *clock = &desk->trace->clock;
+    struct strobe_explain *explain = desk->explain;
+    if (!path->n_stretches)
+        return STROBE_OK;
+    explain->stretches = calloc(path->n_stretches, sizeof *explain->stretches);
+    if (!explain->stretches)
+        return STROBE_ERR_NOMEM;
+    explain->n_stretches = path->n_stretches;
+    explain->least_ns = strobe_explain_ns(desk, path->least_ticks);
+    for (uint32_t i = 0; i < path->n_stretches; i++) {
+        const struct strobe_path_stretch *from = &path->stretches[path->n_stretches - 1 - i];
+        explain->stretches[i] = (struct strobe_explain_stretch){
+            strobe_clock_rel(clock, from->begin), strobe_clock_rel(clock, from->end), from->thread,
+            from->class};
+    }
+    return STROBE_OK;
+}
+
 static enum strobe_err find_path(struct strobe_explain_desk *desk)
 {
-    struct strobe_items_options range = {0};
+    struct strobe_items_options range = {.stop = desk->options->stop};
     choose_range(desk, &range);
     if (range.tick_min > range.tick_max)
         return STROBE_OK;
     enum strobe_err err = strobe_survey_run(desk->view, &range, &desk->survey);
-    const struct strobe_path_options options = {range.tick_min, range.tick_max,
-                                                desk->options->zone};
+    const struct strobe_path_options options = {.tick_min = range.tick_min,
+                                                .tick_max = range.tick_max,
+                                                .with_stretches = desk->options->with_path,
+                                                .stop = desk->options->stop,
+                                                .zone = desk->options->zone};
     if (!err)
         err = strobe_path_run(desk->view, &desk->survey, &options, &desk->path);
     desk->explain->path_ns = strobe_explain_ns(desk, desk->path.ticks);
     desk->explain->wall_ns = strobe_explain_ns(desk, desk->path.wall);
     desk->explain->n_steps = desk->path.n_steps;
-    return err;
+    return err ? err : take_stretches(desk);
 }
 
 static enum strobe_err open_desk(struct strobe_explain_desk *desk, const char *trace_path)
 {
-    const struct strobe_sql_limits limits = {.timeout_ms = 60000, .heap_bytes = 512 << 20};
+    const struct strobe_sql_limits limits = {
+        .timeout_ms = 60000, .heap_bytes = 512 << 20, .stop = desk->options->stop};
     unsigned failed;
     enum strobe_err err = strobe_trace_open(trace_path, 0, &desk->trace);
     if (!err)
@@ -234,6 +277,9 @@ enum strobe_err strobe_explain_run(const char *trace_path,
         strobe_explain_put_causes(&desk);
     if (!desk.err)
         strobe_explain_put_facts(&desk);
+    if (!desk.err && options->stop && atomic_load(options->stop))
+        desk.err =
+            STROBE_ERR_LIMIT; /* queries that were stopped left their lines without a number */
     strobe_out_free(&desk.text);
     strobe_out_free(&desk.query);
     strobe_path_free(&desk.path);
@@ -247,6 +293,7 @@ enum strobe_err strobe_explain_run(const char *trace_path,
 void strobe_explain_free(struct strobe_explain *explain)
 {
     free(explain->lines);
+    free(explain->stretches);
     strobe_texts_free(&explain->texts);
     *explain = (struct strobe_explain){0};
 }

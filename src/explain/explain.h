@@ -6,6 +6,7 @@
 #ifndef STROBE_EXPLAIN_EXPLAIN_H
 #define STROBE_EXPLAIN_EXPLAIN_H
 
+#include "base/json_write.h"
 #include "explain/path.h"
 
 enum strobe_explain_topic {
@@ -52,12 +53,24 @@ struct strobe_explain_options {
     int by_time;
     int64_t from_ns, to_ns; /* after the start of the recording */
     const char *zone;       /* borrowed: steps; NULL: all of it is one */
+    int with_path;          /* its stretches, too */
+    const atomic_int *stop; /* borrowed: not 0 ends it, with LIMIT; NULL: none */
+};
+
+/* A stretch of the critical path. */
+struct strobe_explain_stretch {
+    int64_t from_ns, to_ns; /* after the start of the recording */
+    uint32_t thread;        /* index in the trace's threads */
+    uint8_t class;          /* enum strobe_path_class */
 };
 
 struct strobe_explain {
     struct strobe_explain_line *lines; /* owned */
     uint32_t n_lines, lines_room;
     struct strobe_texts texts;
+    struct strobe_explain_stretch *stretches; /* owned: the first first; of options.with_path */
+    uint32_t n_stretches;
+    uint64_t least_ns; /* shorter stretches are left out; 0: none is */
     uint64_t path_ns, wall_ns, n_steps;
     int64_t from_ns, to_ns; /* of what was read */
 };
@@ -75,5 +88,10 @@ const char *strobe_explain_text(const struct strobe_explain *explain, uint32_t t
 /* What a class and a topic are called, in words and in JSON. */
 const char *strobe_explain_class_name(enum strobe_explain_class class);
 const char *strobe_explain_topic_name(enum strobe_explain_topic topic);
+/* What the path was spent with, in words: "waiting for a disk". */
+const char *strobe_explain_path_name(enum strobe_path_class class);
+
+/* Its members, into an object that is open: docs/explain.md, "JSON". */
+void strobe_explain_write(const struct strobe_explain *explain, struct strobe_json_writer *json);
 
 #endif

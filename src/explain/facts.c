@@ -9,16 +9,6 @@
 
 static void put_waits(struct strobe_explain_desk *desk)
 {
-    static const char *const words[] = {"running",
-                                        "in kernels of a device",
-                                        "waiting for a processor",
-                                        "in locks that were handed over",
-                                        "waiting for a disk",
-                                        "waiting for what is not in the trace",
-                                        "waiting, for whom is not known",
-                                        "leaving barriers",
-                                        "between launch and kernel"};
-    static_assert(sizeof words / sizeof words[0] == STROBE_PATH_N_CLASSES, "a word for each");
     const struct strobe_path *path = &desk->path;
     if (!path->ticks)
         return;
@@ -26,7 +16,8 @@ static void put_waits(struct strobe_explain_desk *desk)
     for (int i = 0; i < STROBE_PATH_N_CLASSES; i++)
         if (path->by_class[i] * 200 >= path->ticks) {
             strobe_out_format(&desk->text, "%s%.1f %% %s", before,
-                              100.0 * (double)path->by_class[i] / (double)path->ticks, words[i]);
+                              100.0 * (double)path->by_class[i] / (double)path->ticks,
+                              strobe_explain_path_name((enum strobe_path_class)i));
             before = ", ";
         }
     strobe_out_char(&desk->text, '.');

@@ -206,9 +206,11 @@ static void set_waker(const struct gather *gather, const struct strobe_event *ev
 {
     const struct strobe_trace *trace = gather->view->trace;
     uint64_t by = event->n_fields > 1 ? event->fields[1].u : 0;
+    uint32_t host = trace->processes[trace->threads[item->thread].process].source;
     item->id = trace->threads[item->thread].tid;
     for (uint32_t i = trace->thread_ids.n; by && i-- > 0;)
-        if (trace->threads[i].tid == by) {
+        if (trace->threads[i].tid == by &&
+            trace->processes[trace->threads[i].process].source == host) {
             item->thread = strobe_items_thread(trace, i);
             return;
         }
@@ -349,6 +351,8 @@ static enum strobe_err sweep(struct gather *gather, const struct strobe_items_op
     uint64_t share = gather->view->n_events / FEW_ITEMS + 1;
     uint64_t ticks = all / share + 1, hi = options->tick_max;
     for (;;) {
+        if (options->stop && atomic_load(options->stop))
+            return STROBE_ERR_LIMIT;
         gather->hi = hi;
         gather->lo = hi - options->tick_min < ticks ? options->tick_min : hi - ticks + 1;
         STROBE_ASSERT(gather->lo <= gather->hi && gather->lo >= options->tick_min);

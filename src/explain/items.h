@@ -4,6 +4,8 @@
 #ifndef STROBE_EXPLAIN_ITEMS_H
 #define STROBE_EXPLAIN_ITEMS_H
 
+#include <stdatomic.h>
+
 #include "query/view.h"
 
 enum strobe_item_what {
@@ -48,6 +50,7 @@ typedef enum strobe_err strobe_item_take(void *context, const struct strobe_item
 struct strobe_items_options {
     uint64_t tick_min, tick_max; /* inclusive */
     uint32_t max_items;          /* of a window; 0: 1 M */
+    const atomic_int *stop;      /* borrowed: not 0 ends the sweep, with LIMIT; NULL: none */
 };
 
 /* Hand out the items of a range. NOMEM; LIMIT: more than max_items of one tick; what `take` gave. *n_bad_parts, unless NULL:

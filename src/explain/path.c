@@ -55,6 +55,7 @@ struct walk {
     uint8_t was_out;                     /* LOCK: it left its processor */
     uint32_t n_running;                  /* threads that are on a processor at this moment */
     uint64_t end_ticks, ran_ticks;
+    enum strobe_err err; /* of the stretches: no memory */
 };
 
 static uint32_t name_of(const struct walk *walk, uint32_t loc)
@@ -127,6 +128,10 @@ static void charge_stretch(struct walk *walk, enum strobe_path_class class, uint
         if (i != STROBE_IDMAP_NONE)
             walk->path->locks[i].held += walk->at - tick;
     }
+    if (walk->options->with_stretches && !walk->err)
+        walk->err =
+            strobe_path_note(walk->path, &(struct strobe_path_stretch){tick, walk->at, walk->thread,
+                                                                       (uint8_t) class});
     walk->at = tick;
 }
 
@@ -565,7 +570,7 @@ static enum strobe_err take_item(void *context, const struct strobe_item *item)
     }
     enum strobe_err err = note_item(walk, item);
     reach_start(walk, item);
-    return err;
+    return err ? err : walk->err;
 }
 
 /* ---- the thread that a path of all begins on ---- */
@@ -623,7 +628,7 @@ static uint64_t ticks_of(const struct strobe_trace *trace, uint64_t ns)
 enum strobe_err strobe_path_run(struct strobe_view *view, const struct strobe_survey *survey,
                                 const struct strobe_path_options *options, struct strobe_path *path)
 {
-    struct strobe_items_options range = {options->tick_min, options->tick_max, 0};
+    struct strobe_items_options range = {options->tick_min, options->tick_max, 0, options->stop};
     struct walk walk = {.path = path,
                         .options = options,
                         .survey = survey,
@@ -652,6 +657,7 @@ enum strobe_err strobe_path_run(struct strobe_view *view, const struct strobe_su
 void strobe_path_free(struct strobe_path *path)
 {
     free(path->rows);
+    free(path->stretches);
     free(path->locks);
     strobe_idmap_free(&path->lock_ids);
     *path = (struct strobe_path){0};

@@ -74,8 +74,18 @@ struct strobe_path_lock {
     uint64_t n_waits;
 };
 
+/* A stretch of the path: one thread, spent in one way. */
+struct strobe_path_stretch {
+    uint64_t begin, end; /* ticks */
+    uint32_t thread;
+    uint8_t class; /* enum strobe_path_class */
+};
+enum { STROBE_PATH_STRETCHES = 1 << 15 };
+
 struct strobe_path_options {
     uint64_t tick_min, tick_max;
+    int with_stretches;
+    const atomic_int *stop; /* borrowed: as of strobe_items_options */
     const char *
         zone; /* borrowed: steps are zones of this name, each has a path of its own; NULL: one path */
 };
@@ -90,6 +100,9 @@ struct strobe_path {
     uint64_t wall;  /* from the begin to the end of the path, or of all steps together */
     uint64_t by_class[STROBE_PATH_N_CLASSES];
     uint64_t n_by_way[STROBE_PATH_N_WAYS];
+    struct strobe_path_stretch *stretches; /* owned: the latest first; where they are asked for */
+    uint32_t n_stretches, stretches_room;
+    uint64_t least_ticks; /* of a stretch: shorter ones are left out, for there were too many */
     uint64_t n_steps;
     uint32_t last_thread; /* where it began, at the end; STROBE_IDMAP_NONE: nowhere */
 };

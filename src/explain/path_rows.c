@@ -89,6 +89,40 @@ enum strobe_err strobe_path_settle(struct strobe_path *path, struct strobe_path_
     return STROBE_OK;
 }
 
+/* Leave out the shorter half, or more. */
+static void thin_stretches(struct strobe_path *path)
+{
+    while (path->n_stretches > STROBE_PATH_STRETCHES / 2) {
+        uint32_t n = 0;
+        path->least_ticks = path->least_ticks ? path->least_ticks * 2 : 1;
+        for (uint32_t i = 0; i < path->n_stretches; i++)
+            if (path->stretches[i].end - path->stretches[i].begin >= path->least_ticks)
+                path->stretches[n++] = path->stretches[i];
+        path->n_stretches = n;
+    }
+}
+
+enum strobe_err strobe_path_note(struct strobe_path *path,
+                                 const struct strobe_path_stretch *stretch)
+{
+    struct strobe_path_stretch *last =
+        path->n_stretches ? &path->stretches[path->n_stretches - 1] : NULL;
+    STROBE_ASSERT(stretch->begin < stretch->end && stretch->class < STROBE_PATH_N_CLASSES);
+    if (last && last->begin == stretch->end && last->thread == stretch->thread &&
+        last->class == stretch->class) {
+        last->begin = stretch->begin;
+        return STROBE_OK;
+    }
+    if (path->n_stretches == STROBE_PATH_STRETCHES)
+        thin_stretches(path);
+    struct strobe_path_stretch *next =
+        STROBE_ARRAY_PUSH(path->stretches, path->n_stretches, path->stretches_room);
+    if (!next)
+        return STROBE_ERR_NOMEM;
+    *next = *stretch;
+    return STROBE_OK;
+}
+
 static int compare_rows(const void *a, const void *b)
 {
     const struct strobe_path_row *x = a, *y = b;

@@ -25,6 +25,11 @@ enum strobe_err strobe_path_settle(struct strobe_path *path, struct strobe_path_
                                    uint32_t process, uint32_t thread, uint32_t loc, uint64_t begin,
                                    struct strobe_index *index);
 
+/* Note a stretch, backwards: it is one with the one behind it, where that goes on. Of more than STROBE_PATH_STRETCHES the short ones
+ * are left out. NOMEM. */
+enum strobe_err strobe_path_note(struct strobe_path *path,
+                                 const struct strobe_path_stretch *stretch);
+
 void strobe_path_sort(struct strobe_path *path);
 
 #endif

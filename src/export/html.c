@@ -3,7 +3,10 @@
  *   <style>               style sheets, allowed by their hash
  *   <script type="text/plain" data-path="…">   each module as text; never run as such
  *   <script type="text/plain" id="module">     the engine: WebAssembly, compressed, base64
+ *   <script type="text/plain" id="ask">        what answers long questions, where it is wanted: likewise
  *   <script type="text/plain" id="notes">      the notes that people made on it, JSON
+ *   <script type="text/plain" id="sources">    source files, JSON, where they were asked for
+ *   <script type="text/plain" id="code">       the disassembler, likewise
  *   <script type="text/plain" id="trace">      the trace, base64
  *   <script>              web/single.js, allowed by its hash: makes blobs of the modules and starts
  *
@@ -18,6 +21,8 @@
 
 #include "base/sha256.h"
 #include "page/page.h"
+
+#define DISASSEMBLER "code.wasm.gz"
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -81,7 +86,15 @@ static void put_policy(struct strobe_out *out, const struct strobe_page_file *fi
     strobe_out_text(out, "; base-uri 'none'; form-action 'none'\">\n");
 }
 
-static void put_files(struct strobe_out *out, const struct strobe_page_file *files, size_t n_files)
+static void put_module(struct strobe_out *out, const char *id, const struct strobe_page_file *file)
+{
+    strobe_out_format(out, "<script type=\"text/plain\" id=\"%s\">", id);
+    put_base64(out, file->bytes, strobe_page_size(file));
+    strobe_out_text(out, "</script>\n");
+}
+
+static void put_files(struct strobe_out *out, const struct strobe_page_file *files, size_t n_files,
+                      int with_sql)
 {
     for (size_t i = 0; i < n_files; i++) {
         const struct strobe_page_file *file = &files[i];
@@ -90,9 +103,9 @@ static void put_files(struct strobe_out *out, const struct strobe_page_file *fil
             strobe_out_bytes(out, (const char *)file->bytes, strobe_page_size(file));
             strobe_out_text(out, "</style>\n");
         } else if (!strcmp(file->path, STROBE_PAGE_MODULE)) {
-            strobe_out_text(out, "<script type=\"text/plain\" id=\"module\">");
-            put_base64(out, file->bytes, strobe_page_size(file));
-            strobe_out_text(out, "</script>\n");
+            put_module(out, "module", file);
+        } else if (with_sql && !strcmp(file->path, STROBE_PAGE_ASK_MODULE)) {
+            put_module(out, "ask", file);
         } else if (!ends_with(file->path, ".html") && !ends_with(file->path, ".gz") &&
                    strcmp(file->path, "single.js")) { /* other modules stay with the server */
             strobe_out_format(out, "<script type=\"text/plain\" data-path=\"%s\">", file->path);
@@ -139,9 +152,9 @@ static enum strobe_err put_trace(struct strobe_out *out, int fd)
 }
 
 /* JSON has '<' in strings only, where it can be escaped. */
-static void put_notes(struct strobe_out *out, const char *text)
+static void put_json(struct strobe_out *out, const char *id, const char *text)
 {
-    strobe_out_text(out, "<script type=\"text/plain\" id=\"notes\">");
+    strobe_out_format(out, "<script type=\"text/plain\" id=\"%s\">", id);
     for (; *text; text++) {
         if (*text == '<')
             strobe_out_text(out, "\\u003c");
@@ -174,10 +187,14 @@ enum strobe_err strobe_html_write(int fd, const struct strobe_html_options *opti
     strobe_out_text(out, "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
     put_escaped(out, options->name);
     strobe_out_text(out, " – Strobe</title>\n");
-    put_files(out, files, n_files);
+    put_files(out, files, n_files, options->with_sql);
     strobe_out_text(out, "</head>\n<body>\n");
     if (options->notes)
-        put_notes(out, options->notes);
+        put_json(out, "notes", options->notes);
+    if (options->sources)
+        put_json(out, "sources", options->sources);
+    if (options->sources && strobe_page_find(DISASSEMBLER))
+        put_module(out, "code", strobe_page_find(DISASSEMBLER));
     put_trace_tag(out, options);
     enum strobe_err err = put_trace(out, fd);
     strobe_out_text(out, "</script>\n<script>");

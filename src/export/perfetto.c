@@ -21,20 +21,9 @@
 #include "base/map.h"
 #include "base/sort.h"
 #include "export/proto.h"
+#include "wire/perfetto_fields.h"
 
-/* Numbers of fields, as perfetto_trace.proto has them. */
-enum { TRACE_PACKET = 1 };
-enum {
-    PACKET_CLOCKS = 6,
-    PACKET_TIMESTAMP = 8,
-    PACKET_SEQUENCE = 10,
-    PACKET_EVENT = 11,
-    PACKET_INTERNED = 12,
-    PACKET_FLAGS = 13,
-    PACKET_CLOCK = 58,
-    PACKET_DEFAULTS = 59,
-    PACKET_TRACK = 60,
-};
+/* Numbers of fields in an event, as perfetto_trace.proto has them. */
 enum {
     EVENT_TYPE = 9,
     EVENT_NAME = 10,
@@ -43,9 +32,7 @@ enum {
     EVENT_FLOW = 47,
     EVENT_FLOW_END = 48,
 };
-enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
-enum { CLOCK_BOOT = 6, CLOCK_STEPS = 64 };
-enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
+enum { CLOCK_STEPS = 64 };
 enum { SORT_BYTES = 32 << 20 };
 
 /* What tracks are known by. */
@@ -86,7 +73,7 @@ struct writer {
 
 static void end_packet(struct writer *writer)
 {
-    strobe_proto_message(writer->out, TRACE_PACKET, &writer->packet);
+    strobe_proto_message(writer->out, STROBE_PERFETTO_PACKET, &writer->packet);
 }
 
 /* ---- tracks ---- */
@@ -156,7 +143,7 @@ static enum strobe_err put_processes(struct writer *writer, const struct strobe_
         strobe_proto_bytes(&writer->part, 6, name, n);
         strobe_proto_u(&writer->event, 1, UUID_PROCESS + (uint64_t)id);
         strobe_proto_message(&writer->event, 3, &writer->part);
-        strobe_proto_message(&writer->packet, PACKET_TRACK, &writer->event);
+        strobe_proto_message(&writer->packet, STROBE_PACKET_TRACK, &writer->event);
         end_packet(writer);
     }
     return STROBE_OK;
@@ -181,7 +168,7 @@ static enum strobe_err put_tracks(struct writer *writer, const struct strobe_col
         } else {
             strobe_proto_bytes(&writer->event, 2, name, n);
         }
-        strobe_proto_message(&writer->packet, PACKET_TRACK, &writer->event);
+        strobe_proto_message(&writer->packet, STROBE_PACKET_TRACK, &writer->event);
         end_packet(writer);
     }
     return STROBE_OK;
@@ -205,15 +192,15 @@ static enum strobe_err put_counters(struct writer *writer, const struct strobe_c
             strobe_proto_bytes(&writer->event, 2, name, n);
             strobe_proto_u(&writer->event, 5, UUID_PROCESS + (uint64_t)number_at(batch, 4, i, 0));
             strobe_proto_message(&writer->event, 8, &writer->part); /* a counter, nothing more */
-            strobe_proto_message(&writer->packet, PACKET_TRACK, &writer->event);
+            strobe_proto_message(&writer->packet, STROBE_PACKET_TRACK, &writer->event);
             end_packet(writer);
         }
-        strobe_proto_u(&writer->event, EVENT_TYPE, TYPE_COUNTER);
+        strobe_proto_u(&writer->event, EVENT_TYPE, STROBE_PACKET_TYPE_COUNTER);
         strobe_proto_u(&writer->event, EVENT_TRACK, uuid);
         strobe_proto_double(&writer->event, EVENT_DOUBLE, ((double *)batch->columns[1].values)[i]);
-        strobe_proto_u(&writer->packet, PACKET_TIMESTAMP, ts > 0 ? (uint64_t)ts : 0);
-        strobe_proto_u(&writer->packet, PACKET_SEQUENCE, 1);
-        strobe_proto_message(&writer->packet, PACKET_EVENT, &writer->event);
+        strobe_proto_u(&writer->packet, STROBE_PACKET_TIMESTAMP, ts > 0 ? (uint64_t)ts : 0);
+        strobe_proto_u(&writer->packet, STROBE_PACKET_SEQUENCE, 1);
+        strobe_proto_message(&writer->packet, STROBE_PACKET_EVENT, &writer->event);
         end_packet(writer);
     }
     return writer->out->error ? STROBE_ERR_IO : STROBE_OK;
@@ -262,23 +249,23 @@ static void start_track(struct writer *writer, const struct item *item, uint64_t
 {
     writer->sequence++;
     writer->last_ts = item->ts > 0 ? item->ts : 0;
-    strobe_proto_u(&writer->part, 1, CLOCK_BOOT);
+    strobe_proto_u(&writer->part, 1, STROBE_PERFETTO_BOOTTIME);
     strobe_proto_u(&writer->part, 2, (uint64_t)writer->last_ts);
     strobe_proto_message(&writer->event, 1, &writer->part);
     strobe_proto_u(&writer->part, 1, CLOCK_STEPS);
     strobe_proto_u(&writer->part, 2, 0);
     strobe_proto_u(&writer->part, 3, 1); /* timestamps are steps */
     strobe_proto_message(&writer->event, 1, &writer->part);
-    strobe_proto_message(&writer->packet, PACKET_CLOCKS, &writer->event);
-    strobe_proto_u(&writer->packet, PACKET_SEQUENCE, writer->sequence);
-    strobe_proto_u(&writer->packet, PACKET_FLAGS, FLAG_CLEARED);
+    strobe_proto_message(&writer->packet, STROBE_PACKET_CLOCKS, &writer->event);
+    strobe_proto_u(&writer->packet, STROBE_PACKET_SEQUENCE, writer->sequence);
+    strobe_proto_u(&writer->packet, STROBE_PACKET_FLAGS, STROBE_PACKET_IS_CLEARED);
     end_packet(writer);
     strobe_proto_u(&writer->part, EVENT_TRACK, uuid);
     strobe_proto_message(&writer->event, 11, &writer->part); /* defaults of events */
-    strobe_proto_u(&writer->event, PACKET_CLOCK, CLOCK_STEPS);
-    strobe_proto_message(&writer->packet, PACKET_DEFAULTS, &writer->event);
-    strobe_proto_u(&writer->packet, PACKET_SEQUENCE, writer->sequence);
-    strobe_proto_u(&writer->packet, PACKET_FLAGS, FLAG_NEEDS_STATE);
+    strobe_proto_u(&writer->event, STROBE_PACKET_CLOCK, CLOCK_STEPS);
+    strobe_proto_message(&writer->packet, STROBE_PACKET_DEFAULTS, &writer->event);
+    strobe_proto_u(&writer->packet, STROBE_PACKET_SEQUENCE, writer->sequence);
+    strobe_proto_u(&writer->packet, STROBE_PACKET_FLAGS, STROBE_PACKET_NEEDS_STATE);
     end_packet(writer);
 }
 
@@ -287,10 +274,10 @@ static void put_event(struct writer *writer, int64_t ts)
 {
     uint64_t step = ts > writer->last_ts ? (uint64_t)(ts - writer->last_ts) : 0;
     writer->last_ts += (int64_t)step;
-    strobe_proto_u(&writer->packet, PACKET_TIMESTAMP, step);
-    strobe_proto_u(&writer->packet, PACKET_SEQUENCE, writer->sequence);
-    strobe_proto_u(&writer->packet, PACKET_FLAGS, FLAG_NEEDS_STATE);
-    strobe_proto_message(&writer->packet, PACKET_EVENT, &writer->event);
+    strobe_proto_u(&writer->packet, STROBE_PACKET_TIMESTAMP, step);
+    strobe_proto_u(&writer->packet, STROBE_PACKET_SEQUENCE, writer->sequence);
+    strobe_proto_u(&writer->packet, STROBE_PACKET_FLAGS, STROBE_PACKET_NEEDS_STATE);
+    strobe_proto_message(&writer->packet, STROBE_PACKET_EVENT, &writer->event);
     end_packet(writer);
 }
 
@@ -301,7 +288,7 @@ static void put_ends(struct writer *writer, int32_t depth)
         int64_t end_ts = writer->open[--writer->n_open].end_ts;
         if (end_ts < 0)
             continue;
-        strobe_proto_u(&writer->event, EVENT_TYPE, TYPE_END);
+        strobe_proto_u(&writer->event, EVENT_TYPE, STROBE_PACKET_TYPE_END);
         put_event(writer, end_ts);
     }
 }
@@ -318,7 +305,7 @@ static enum strobe_err put_name(struct writer *writer, uint32_t name)
     strobe_proto_bytes(&writer->part, 2, strobe_textmap_key(&writer->names, name - 1),
                        writer->names.entries[name - 1].n_key);
     strobe_proto_message(&writer->event, 2, &writer->part);
-    strobe_proto_message(&writer->packet, PACKET_INTERNED, &writer->event);
+    strobe_proto_message(&writer->packet, STROBE_PACKET_INTERNED, &writer->event);
     return STROBE_OK;
 }
 
@@ -330,7 +317,7 @@ static uint64_t put_span_track(struct writer *writer, const struct item *item)
     strobe_proto_bytes(&writer->event, 2, strobe_textmap_key(&writer->names, item->name - 1),
                        writer->names.entries[item->name - 1].n_key);
     strobe_proto_u(&writer->event, 5, UUID_PROCESS + (uint64_t)item->process);
-    strobe_proto_message(&writer->packet, PACKET_TRACK, &writer->event);
+    strobe_proto_message(&writer->packet, STROBE_PACKET_TRACK, &writer->event);
     end_packet(writer);
     return uuid;
 }
@@ -353,7 +340,8 @@ static enum strobe_err put_item(void *context, const void *record, const void *b
     put_ends(writer, item->depth);
     if (put_name(writer, item->name))
         return STROBE_ERR_NOMEM;
-    strobe_proto_u(&writer->event, EVENT_TYPE, item->is_instant ? TYPE_INSTANT : TYPE_BEGIN);
+    strobe_proto_u(&writer->event, EVENT_TYPE,
+                   item->is_instant ? STROBE_PACKET_TYPE_INSTANT : STROBE_PACKET_TYPE_BEGIN);
     strobe_proto_u(&writer->event, EVENT_NAME, item->name);
     put_event(writer, item->ts);
     if (!item->is_instant) {
@@ -390,15 +378,15 @@ static enum strobe_err put_flows(struct writer *writer, const struct strobe_colu
     (void)context;
     for (uint32_t i = 0; i < batch->n_rows; i++) {
         int64_t ts = number_at(batch, 0, i, 0);
-        strobe_proto_u(&writer->event, EVENT_TYPE, TYPE_INSTANT);
+        strobe_proto_u(&writer->event, EVENT_TYPE, STROBE_PACKET_TYPE_INSTANT);
         strobe_proto_u(&writer->event, EVENT_TRACK,
                        UUID_TRACK + (uint64_t)number_at(batch, 1, i, 0));
         strobe_proto_bytes(&writer->event, 23, "flow", 4);
         strobe_proto_fixed(&writer->event, number_at(batch, 3, i, 0) ? EVENT_FLOW_END : EVENT_FLOW,
                            (uint64_t)number_at(batch, 2, i, 0));
-        strobe_proto_u(&writer->packet, PACKET_TIMESTAMP, ts > 0 ? (uint64_t)ts : 0);
-        strobe_proto_u(&writer->packet, PACKET_SEQUENCE, 1);
-        strobe_proto_message(&writer->packet, PACKET_EVENT, &writer->event);
+        strobe_proto_u(&writer->packet, STROBE_PACKET_TIMESTAMP, ts > 0 ? (uint64_t)ts : 0);
+        strobe_proto_u(&writer->packet, STROBE_PACKET_SEQUENCE, 1);
+        strobe_proto_message(&writer->packet, STROBE_PACKET_EVENT, &writer->event);
         end_packet(writer);
     }
     return writer->out->error ? STROBE_ERR_IO : STROBE_OK;

@@ -74,6 +74,7 @@ struct strobe_device_fifo_reader {
     uint64_t read;  /* ours: bytes handed out */
     uint64_t given; /* ours: bytes given back */
     uint32_t slot;  /* that is written next */
+    uint64_t saved; /* bytes that were put into it so far */
     uint32_t pid, device, clock;
     uint64_t start_time;
     bool is_locked; /* the producer's life can be asked for */
@@ -105,6 +106,11 @@ void strobe_device_fifo_take(struct strobe_device_fifo_reader *reader, size_t n_
 enum strobe_err strobe_device_fifo_save(struct strobe_device_fifo_reader *reader,
                                         const uint8_t trace[16], uint32_t layout, const void *bytes,
                                         size_t n_bytes);
+/* The same in pieces: begin, each piece (a strobe_out_sink: 0 or an errno), and at last what makes them count. */
+enum strobe_err strobe_device_fifo_save_begin(struct strobe_device_fifo_reader *reader);
+int strobe_device_fifo_save_piece(void *reader, const char *bytes, size_t n_bytes);
+enum strobe_err strobe_device_fifo_save_end(struct strobe_device_fifo_reader *reader,
+                                            const uint8_t trace[16], uint32_t layout);
 /* What a predecessor saved, and go on there: the reader has taken and given back what it had. The caller frees *bytes. NOTFOUND: nothing
  * that counts. A reader that has handed out nothing yet. */
 enum strobe_err strobe_device_fifo_left(struct strobe_device_fifo_reader *reader, uint8_t trace[16],

@@ -180,26 +180,53 @@ static bool write_all(int fd, const void *bytes, size_t n_bytes, off_t at)
     return true;
 }
 
+enum strobe_err strobe_device_fifo_save_begin(struct strobe_device_fifo_reader *r)
+{
+    struct strobe_device_fifo_slot none = {.magic = STROBE_DEVICE_FIFO_SLOT_MAGIC,
+                                           .read = STROBE_DEVICE_FIFO_SLOT_NONE};
+    r->saved = 0;
+    return write_all(r->fd, &none, sizeof none, slot_at(r, r->slot)) ? STROBE_OK
+                                                                     : strobe_err_from_errno(errno);
+}
+
+int strobe_device_fifo_save_piece(void *reader, const char *bytes, size_t n_bytes)
+{
+    struct strobe_device_fifo_reader *r = reader;
+    const uint64_t room = STROBE_DEVICE_FIFO_SLOT_BYTES - sizeof(struct strobe_device_fifo_slot);
+    off_t at = slot_at(r, r->slot) + (off_t)(sizeof(struct strobe_device_fifo_slot) + r->saved);
+    STROBE_ASSERT(r->saved <= room);
+    if (n_bytes > room - r->saved)
+        return EFBIG;
+    errno = EIO; /* of a write of nothing */
+    if (!write_all(r->fd, bytes, n_bytes, at))
+        return errno;
+    r->saved += n_bytes;
+    return 0;
+}
+
+enum strobe_err strobe_device_fifo_save_end(struct strobe_device_fifo_reader *r,
+                                            const uint8_t trace[16], uint32_t layout)
+{
+    struct strobe_device_fifo_slot slot = {.magic = STROBE_DEVICE_FIFO_SLOT_MAGIC,
+                                           .read = r->read,
+                                           .n_bytes = r->saved,
+                                           .layout = layout};
+    memcpy(slot.trace, trace, sizeof slot.trace);
+    if (!write_all(r->fd, &slot, sizeof slot, slot_at(r, r->slot)))
+        return strobe_err_from_errno(errno);
+    r->slot ^= 1;
+    return STROBE_OK;
+}
+
 enum strobe_err strobe_device_fifo_save(struct strobe_device_fifo_reader *r,
                                         const uint8_t trace[16], uint32_t layout, const void *bytes,
                                         size_t n_bytes)
 {
-    struct strobe_device_fifo_slot slot = {.magic = STROBE_DEVICE_FIFO_SLOT_MAGIC,
-                                           .read = STROBE_DEVICE_FIFO_SLOT_NONE,
-                                           .n_bytes = n_bytes,
-                                           .layout = layout};
-    off_t at = slot_at(r, r->slot);
-    memcpy(slot.trace, trace, sizeof slot.trace);
-    if (n_bytes > STROBE_DEVICE_FIFO_SLOT_BYTES - sizeof slot)
-        return STROBE_ERR_LIMIT;
-    if (!write_all(r->fd, &slot, sizeof slot, at) ||
-        !write_all(r->fd, bytes, n_bytes, at + (off_t)sizeof slot))
-        return strobe_err_from_errno(errno);
-    slot.read = r->read;
-    if (!write_all(r->fd, &slot, sizeof slot, at))
-        return strobe_err_from_errno(errno);
-    r->slot ^= 1;
-    return STROBE_OK;
+    enum strobe_err err = strobe_device_fifo_save_begin(r);
+    int error = err ? 0 : strobe_device_fifo_save_piece(r, bytes, n_bytes);
+    if (err || error)
+        return err ? err : error == EFBIG ? STROBE_ERR_LIMIT : strobe_err_from_errno(error);
+    return strobe_device_fifo_save_end(r, trace, layout);
 }
 
 /* A slot that counts: it stands behind bytes that are still there, or at `given`. */

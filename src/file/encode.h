@@ -46,6 +46,7 @@ enum {
     STROBE_SIDE_BYTES = 1 << 20,
     STROBE_BIG_BYTES = STROBE_BLOCK_EVENTS_MAX * STROBE_VARINT_MAX,
     STROBE_STAT_LOCS = 256,
+    STROBE_NEAR_LOCS = 64,
     STROBE_LOST_RUNS = 64, /* of blocks that were given up; after more there are no LOD blocks */
     STROBE_NESTED_SEEK = 4096, /* open zones that are searched for another of a location */
 };
@@ -74,6 +75,12 @@ struct strobe_loc_nest {
 };
 #define STROBE_DEPTH_NONE    (UINT32_MAX - 1) /* no zone of the location was open yet */
 #define STROBE_DEPTH_COUNTED UINT32_MAX       /* several depths: see strobe_loc_nest */
+
+/* A location of the part all of whose zones are at one depth, found at once. */
+struct strobe_near_loc {
+    uint64_t loc; /* UINT64_MAX: none */
+    uint32_t index, depth;
+};
 
 struct strobe_encoder {
     /* the block */
@@ -116,7 +123,9 @@ struct strobe_encoder {
     struct strobe_loc_nest *nests;  /* owned, likewise: of those that are counted */
     bool has_nested, lacks_nested;  /* some are; too many zones were open to know all */
     struct strobe_dict_entry *dict; /* owned: loc id to index, entries of other parts are stale */
-    uint32_t low;                   /* lowest depth reached in this part */
+    struct strobe_near_loc near[STROBE_NEAR_LOCS]; /* by loc id, of the part `near_serial` */
+    uint32_t near_serial;
+    uint32_t low; /* lowest depth reached in this part */
     uint32_t start_depth;
     uint64_t low_child;              /* child ticks at the part's start of the entry below `low` */
     struct strobe_open_zone *listed; /* owned: entries open at the start that ended, top first */

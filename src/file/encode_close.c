@@ -21,14 +21,18 @@ static void put_histogram(struct strobe_encoder *enc, const struct strobe_loc_su
     }
     STROBE_ASSERT(n_zones == sum->count); /* none is outside of the shortest and the longest */
     (void)n_zones;
-    put(enc, n_used);
+    if (!strobe_encode_head_room(enc, (1 + 2 * (size_t)n_used) * STROBE_VARINT_MAX))
+        return;
+    uint8_t *at = strobe_varint_put(enc->head + enc->n_head, n_used);
     for (uint32_t i = first; i < end; i++) {
         if (!histogram[i])
             continue;
-        put(enc, i - last);
-        put(enc, histogram[i]);
+        at = strobe_varint_put(at, i - last);
+        at = strobe_varint_put(at, histogram[i]);
         last = i;
     }
+    enc->n_head = (size_t)(at - enc->head);
+    STROBE_ASSERT(enc->n_head <= enc->cap_head);
 }
 
 /* Between parts all histograms are zero. To clear them where they were used costs a part with many locations and few zones far less than
@@ -127,17 +131,21 @@ static void put_lod(struct strobe_encoder *enc)
         uint32_t n_used = 0, last = 0;
         for (uint32_t i = 0; i < enc->lod_used; i++)
             n_used += strobe_encode_bucket_is_used(&row[i]);
-        put(enc, n_used);
+        if (!strobe_encode_head_room(enc, (1 + 5 * (size_t)n_used) * STROBE_VARINT_MAX))
+            return;
+        uint8_t *at = strobe_varint_put(enc->head + enc->n_head, n_used);
         for (uint32_t i = 0; i < enc->lod_used; i++) {
             if (!strobe_encode_bucket_is_used(&row[i]))
                 continue;
-            put(enc, i - last);
-            put(enc, row[i].count);
-            put(enc, row[i].busy);
-            put(enc, row[i].longest);
-            put(enc, row[i].loc);
+            at = strobe_varint_put(at, i - last);
+            at = strobe_varint_put(at, row[i].count);
+            at = strobe_varint_put(at, row[i].busy);
+            at = strobe_varint_put(at, row[i].longest);
+            at = strobe_varint_put(at, row[i].loc);
             last = i;
         }
+        enc->n_head = (size_t)(at - enc->head);
+        STROBE_ASSERT(enc->n_head <= enc->cap_head);
     }
 }
 
@@ -171,6 +179,15 @@ static void put_locs(struct strobe_encoder *enc)
     }
 }
 
+/* A bucket that stands for a few events costs as much as they do: a small part has fewer of them. */
+static void fit_lod(struct strobe_encoder *enc)
+{
+    enum { EVENTS = 128, LEAST = STROBE_LOD_BUCKETS / 2 };
+    uint32_t most = enc->part_events / EVENTS;
+    while (enc->lod_used > (most > LEAST ? most : LEAST))
+        strobe_encode_coarsen(enc);
+}
+
 void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words)
 {
     STROBE_ASSERT(enc->track && enc->part_start + enc->part_events == enc->n_events);
@@ -186,6 +203,7 @@ void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words)
     bool summary = enc->part_events >= STROBE_SUMMARY_MIN_EVENTS && !enc->too_many_locs;
     if (enc->part_events) {
         strobe_encode_cover_open_zones(enc);
+        fit_lod(enc);
         strobe_encode_log_part(enc);
     }
     put(enc, enc->proc);

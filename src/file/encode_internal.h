@@ -78,6 +78,14 @@ bool strobe_encode_was_given_up(const struct strobe_encoder *enc, uint64_t block
 /* At which depth zones of `loc`, new in the part's list, are open from earlier parts; counted if at several. */
 uint32_t strobe_encode_first_depth(struct strobe_encoder *enc, uint64_t loc);
 
+/* Nothing is summed up yet. */
+static inline void strobe_encode_clear_sum(struct strobe_loc_sum *sum)
+{
+    sum->squares = 0;
+    sum->count = sum->total = sum->self = sum->max = 0;
+    sum->min = ~0ull;
+}
+
 /* Index of `loc` in the part's list. */
 static inline uint32_t strobe_encode_dict_index(struct strobe_encoder *enc, uint64_t loc)
 {
@@ -97,7 +105,7 @@ static inline uint32_t strobe_encode_dict_index(struct strobe_encoder *enc, uint
         if (enc->n_locs >= STROBE_STAT_LOCS)
             enc->too_many_locs = true;
         else
-            enc->sums[enc->n_locs].count = 0;
+            strobe_encode_clear_sum(&enc->sums[enc->n_locs]);
         return enc->n_locs++;
     }
 }

@@ -1,4 +1,4 @@
-/* encode_lod.c - what a part looks like from afar: 64 buckets per depth.
+/* encode_lod.c - what a part looks like from afar: up to 64 buckets per depth, fewer where its events are few.
  *
  * They start fine and are halved in resolution whenever they run out: buckets are cut at powers of
  * two, so adding neighbours is exact.  SPDX-License-Identifier: MIT */

@@ -61,6 +61,17 @@ static uint32_t find_listed(const struct strobe_encoder *enc, uint64_t loc)
     return enc->dict[at].serial == enc->serial ? enc->dict[at].index : UINT32_MAX;
 }
 
+/* The zones of a location are counted from now on: it is not found at once any more. */
+static void set_counted(struct strobe_encoder *enc, uint32_t index, uint32_t n_open)
+{
+    struct strobe_near_loc *near = &enc->near[enc->locs[index] % STROBE_NEAR_LOCS];
+    STROBE_ASSERT(index < enc->n_locs);
+    if (near->loc == enc->locs[index])
+        near->loc = UINT64_MAX;
+    enc->depths[index] = STROBE_DEPTH_COUNTED;
+    enc->nests[index].n_open = n_open;
+}
+
 /* Count the open zones of a location from now on, all those of the lowest `depth` entries. */
 static void count_open(struct strobe_encoder *enc, uint32_t index, uint32_t depth)
 {
@@ -71,8 +82,7 @@ static void count_open(struct strobe_encoder *enc, uint32_t index, uint32_t dept
             n++;
             stack[i].dict |= COUNTED;
         }
-    enc->depths[index] = STROBE_DEPTH_COUNTED;
-    enc->nests[index].n_open = n;
+    set_counted(enc, index, n);
 }
 
 /* A zone begins at another depth than those of its location before. */
@@ -89,8 +99,7 @@ static __attribute__((noinline)) void change_depth(struct strobe_encoder *enc, u
     bool is_open = at < depth && stack[at].loc == enc->locs[index];
     if (is_open)
         stack[at].dict |= COUNTED;
-    enc->depths[index] = STROBE_DEPTH_COUNTED;
-    enc->nests[index].n_open = is_open;
+    set_counted(enc, index, is_open);
 }
 
 /* A zone begins at `depth`; its entry's `dict`. */
@@ -158,11 +167,6 @@ static void list_entry(struct strobe_encoder *enc, const struct strobe_open_zone
 static inline void sum_zone(struct strobe_loc_sum *sum, uint64_t duration, uint64_t self)
 {
     STROBE_ASSERT(self <= duration);
-    if (__builtin_expect(!sum->count, 0)) {
-        sum->total = sum->self = sum->max = 0;
-        sum->min = ~0ull;
-        sum->squares = 0;
-    }
     sum->count++;
     if (__builtin_expect(__builtin_add_overflow(sum->total, duration, &sum->total), 0))
         sum->total =
@@ -183,10 +187,10 @@ static inline void count_in_bucket(const struct strobe_encoder *enc,
                                    uint64_t duration, uint64_t end)
 {
     bucket->count++;
-    if (__builtin_expect(duration > bucket->longest || !bucket->loc, 0) ||
-        __builtin_expect(duration == bucket->longest &&
-                             strobe_encode_goes_first(enc, index + 1, end, bucket),
-                         0)) {
+    STROBE_ASSERT(bucket->loc || !bucket->longest);
+    if (__builtin_expect(duration >= bucket->longest, 0) &&
+        (duration > bucket->longest || !bucket->loc ||
+         strobe_encode_goes_first(enc, index + 1, end, bucket))) {
         bucket->longest = duration;
         bucket->loc = index + 1;
         bucket->end = end;
@@ -390,8 +394,8 @@ struct run {
     struct strobe_loc_sum *sums;
     uint8_t *sym;
     uint16_t *dt;
-    uint64_t prev, n_begins, n_values, last_loc;
-    uint32_t last_index, last_depth, depth, cap, serial, low;
+    uint64_t prev, n_begins, n_values;
+    uint32_t depth, cap, serial, low;
     struct strobe_lod_bucket *column; /* that the last zone ended in, where it is at hand */
     uint64_t bucket_from, bucket_end; /* its ticks, none yet: 1 and 0 */
     uint32_t n_rows;
@@ -403,6 +407,10 @@ ALWAYS_INLINE struct run start_run(struct strobe_encoder *enc)
 {
     const struct strobe_track *track = enc->track;
     STROBE_ASSERT(track->depth <= track->cap && enc->low <= track->depth);
+    if (__builtin_expect(enc->near_serial != enc->serial, 0)) {
+        memset(enc->near, 0xff, sizeof enc->near);
+        enc->near_serial = enc->serial;
+    }
     return (struct run){
         .enc = enc,
         .stack = track->stack,
@@ -410,7 +418,6 @@ ALWAYS_INLINE struct run start_run(struct strobe_encoder *enc)
         .sym = enc->sym + enc->n_events,
         .dt = enc->dt + enc->n_events,
         .prev = enc->prev_tick,
-        .last_loc = ~0ull,
         .depth = track->depth,
         .cap = track->cap,
         .serial = enc->serial,
@@ -452,23 +459,51 @@ ALWAYS_INLINE void run_put(struct run *run, uint64_t tick, uint32_t sym, bool is
     *run->dt++ = (uint16_t)difference;
 }
 
-/* Look up a location: run->last_index. True: all its zones of the part are at the depth at hand, so none is counted. */
-ALWAYS_INLINE bool run_look_up(struct run *run, uint64_t loc)
+/* Begin and end at once, where both are near. */
+ALWAYS_INLINE void run_put_whole(struct run *run, uint64_t begin, uint64_t end, uint32_t sym)
 {
-    if (__builtin_expect(loc == run->last_loc && run->depth == run->last_depth, 1))
-        return true;
-    run->last_index = strobe_encode_dict_index(run->enc, loc);
-    run->last_depth = run->depth;
-    bool is_plain = run->enc->depths[run->last_index] == run->depth;
-    run->last_loc = is_plain ? loc : ~0ull; /* its begins are counted, or this is its first one */
-    return is_plain;
+    uint64_t before = begin - run->prev, duration = end - begin;
+    if (__builtin_expect((before | duration) >= 65535, 0)) {
+        run_put(run, begin, sym, false);
+        run_put(run, end, STROBE_KIND_ZONE_END, false);
+        return;
+    }
+    const uint8_t syms[2] = {(uint8_t)sym, STROBE_KIND_ZONE_END};
+    const uint16_t differences[2] = {(uint16_t)before, (uint16_t)duration};
+    memcpy(run->sym, syms, sizeof syms);
+    memcpy(run->dt, differences, sizeof differences);
+    run->sym += 2;
+    run->dt += 2;
+    run->prev = end;
+}
+
+/* Look up a location that was not at hand. */
+static __attribute__((noinline)) uint32_t look_up(struct strobe_encoder *enc, uint64_t loc,
+                                                  uint32_t depth, bool *is_plain)
+{
+    uint32_t index = strobe_encode_dict_index(enc, loc);
+    *is_plain =
+        enc->depths[index] == depth; /* else its begins are counted, or this is its first one */
+    enc->near[loc % STROBE_NEAR_LOCS] =
+        (struct strobe_near_loc){*is_plain ? loc : UINT64_MAX, index, depth};
+    return index;
+}
+
+/* The index of a location. *is_plain: all its zones of the part are at the depth at hand, so none is counted. */
+ALWAYS_INLINE uint32_t run_look_up(const struct run *run, uint64_t loc, bool *is_plain)
+{
+    const struct strobe_near_loc *near = &run->enc->near[loc % STROBE_NEAR_LOCS];
+    *is_plain = true;
+    return __builtin_expect(near->loc == loc && near->depth == run->depth, 1)
+               ? near->index
+               : look_up(run->enc, loc, run->depth, is_plain);
 }
 
 /* A zone begins: it is the top one now. False: not for the loop. */
 ALWAYS_INLINE bool run_begin(struct run *run, uint64_t tick, uint64_t loc, bool is_near)
 {
-    bool is_plain = run_look_up(run, loc);
-    uint32_t index = run->last_index;
+    bool is_plain;
+    uint32_t index = run_look_up(run, loc, &is_plain);
     if (__builtin_expect(index >= STROBE_SYM_BEGIN_DIRECT || run->depth == run->cap, 0))
         return false; /* the first bound is below STROBE_STAT_LOCS */
     uint32_t dict = __builtin_expect(is_plain, 1) ? index : nest_begin(run->enc, index, run->depth);
@@ -535,15 +570,14 @@ ALWAYS_INLINE bool run_end(struct run *run, uint64_t tick, bool is_ordered)
 ALWAYS_INLINE bool run_whole(struct run *run, uint64_t begin, uint64_t end, uint64_t loc)
 {
     uint64_t duration = end - begin;
-    bool is_plain = run_look_up(run, loc);
-    uint32_t index = run->last_index;
+    bool is_plain;
+    uint32_t index = run_look_up(run, loc, &is_plain);
     if (__builtin_expect(index >= STROBE_SYM_BEGIN_DIRECT || run->depth == run->cap || end < begin,
                          0))
         return false;
     if (__builtin_expect(!is_plain, 0) && nest_begin(run->enc, index, run->depth) & COUNTED)
         nest_end(run->enc, index, duration);
-    run_put(run, begin, STROBE_SYM_BEGIN + index, false);
-    run_put(run, end, STROBE_KIND_ZONE_END, false);
+    run_put_whole(run, begin, end, STROBE_SYM_BEGIN + index);
     run->n_begins++;
     if (run->depth)
         run->stack[run->depth - 1].child += duration;

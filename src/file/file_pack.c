@@ -73,10 +73,14 @@ bool strobe_writer_pack(struct strobe_file_writer *w, const uint8_t *bytes, size
 /* ---- columns ---- */
 
 /* How a column is compressed. Matches pay where a pattern repeats; in columns of noise they cost time
- * and bytes, and the entropy coder alone is better. Which of them a stream is, it shows by itself: every
- * PROBE_EVERY blocks both are tried. */
-enum stream_mode { MODE_MATCHES, MODE_ENTROPY };
-enum { PROBE_EVERY = 32 };
+ * and bytes, and the entropy coder alone is better; where that saves next to nothing either, bytes stay as they are. Which of
+ * them a stream is, it shows by itself: every PROBE_EVERY blocks both are tried. */
+enum stream_mode { MODE_MATCHES, MODE_ENTROPY, MODE_NONE };
+enum {
+    PROBE_EVERY = 32,
+    PROBE_BYTES = 4096, /* a shorter one shows nothing */
+    LEAST_SAVED = 6,    /* one part in so many of a column: else it is not worth the time */
+};
 
 static bool is_constant(const uint8_t *bytes, size_t n)
 {
@@ -101,11 +105,16 @@ static size_t compress_column(struct strobe_file_writer *w, int stream, size_t c
                               const uint8_t *bytes, size_t n)
 {
     uint8_t *out = w->out + w->n_out;
-    if (w->n_streams[stream]++ % PROBE_EVERY)
-        return compress_as(w, w->modes[stream], out, cap, bytes, n);
+    if (n < PROBE_BYTES || w->n_streams[stream]++ % PROBE_EVERY)
+        return w->modes[stream] == MODE_NONE ? n
+                                             : compress_as(w, w->modes[stream], out, cap, bytes, n);
     size_t entropy = compress_as(w, MODE_ENTROPY, out, cap, bytes, n);
     size_t matches = compress_as(w, MODE_MATCHES, out, cap, bytes, n);
-    w->modes[stream] = !ZSTD_isError(entropy) && entropy <= matches ? MODE_ENTROPY : MODE_MATCHES;
+    bool is_entropy = !ZSTD_isError(entropy) && entropy <= matches;
+    size_t best = is_entropy ? entropy : matches;
+    w->modes[stream] = ZSTD_isError(best) || best > n - n / LEAST_SAVED ? MODE_NONE
+                       : is_entropy                                     ? MODE_ENTROPY
+                                                                        : MODE_MATCHES;
     return matches;
 }
 

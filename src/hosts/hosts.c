@@ -71,7 +71,7 @@ static void note_asking(struct strobe_hosts *hosts, const struct strobe_clock_pa
     strobe_records_reset(&hosts->records);
 }
 
-static void answer(struct strobe_hosts *hosts)
+void strobe_hosts_answer(struct strobe_hosts *hosts)
 {
     struct strobe_clock_packet packet, reply = {.kind = STROBE_CLOCK_PACKET_ANSWER};
     struct sockaddr_storage from;
@@ -125,7 +125,7 @@ static bool serve(struct strobe_hosts *hosts, uint64_t next)
     if (ppoll(fds, n, &wait, NULL) <= 0)
         return true;
     if (fds[1].revents)
-        answer(hosts);
+        strobe_hosts_answer(hosts);
     now = strobe_clock_mono_ns();
     for (uint32_t i = 0; i < hosts->n_peers; i++)
         if (fds[2 + i].revents)

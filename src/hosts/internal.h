@@ -68,6 +68,8 @@ void strobe_hosts_peer_read(struct strobe_hosts *hosts, struct strobe_hosts_peer
 
 /* ---- hosts.c ---- */
 
+/* The socket that others ask at can be read. */
+void strobe_hosts_answer(struct strobe_hosts *hosts);
 /* Who somebody is, for the trace. */
 void strobe_hosts_note_id(struct strobe_hosts *hosts, struct strobe_clock_id id, uint32_t role,
                           const char *name, const char *address);

@@ -30,6 +30,8 @@ bool strobe_clock_packet_read(const void *bytes, size_t n_bytes,
     if (!strobe_sha256_is_same(code, out->code))
         return false;
     out->name[sizeof out->name - 1] = 0;
+    size_t n_name = strlen(out->name);
+    memset(out->name + n_name, 0, sizeof out->name - n_name);
     for (char *c = out->name; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             *c = '?';

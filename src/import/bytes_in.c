@@ -11,6 +11,7 @@
 #endif
 
 #include "base/array.h"
+#include "base/assert.h"
 #include "base/ready.h"
 
 enum { PIECE = 256 << 10, UNPACKED_FLOOR = 64 << 20, UNPACKED_RATIO = 256 };
@@ -124,6 +125,12 @@ enum strobe_err strobe_bytes_in_peek(struct strobe_bytes_in *source, size_t want
     *n = source->n - source->at;
     *bytes = *n ? bytes_of(source) + source->at : (const uint8_t *)"";
     return err == STROBE_ERR_END ? STROBE_OK : err;
+}
+
+void strobe_bytes_in_skip(struct strobe_bytes_in *source, size_t n)
+{
+    STROBE_ASSERT(n <= source->n - source->at);
+    source->at += n;
 }
 
 enum strobe_err strobe_bytes_in_piece(struct strobe_bytes_in *source, const uint8_t **bytes,

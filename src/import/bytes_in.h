@@ -28,6 +28,9 @@ enum strobe_err strobe_bytes_in_line(struct strobe_bytes_in *source, char **line
 enum strobe_err strobe_bytes_in_peek(struct strobe_bytes_in *source, size_t want,
                                      const uint8_t **bytes, size_t *n);
 
+/* Bytes that were peeked are given out: `n` of them. */
+void strobe_bytes_in_skip(struct strobe_bytes_in *source, size_t n);
+
 /* The next bytes, as many as are at hand, until the next call. END: that was all. */
 enum strobe_err strobe_bytes_in_piece(struct strobe_bytes_in *source, const uint8_t **bytes,
                                       size_t *n);

@@ -8,23 +8,16 @@
 #include <stdint.h>
 
 #include "base/err.h"
-
-struct strobe_chrome_import {
-    uint64_t n_events; /* of the file */
-    uint64_t n_zones, n_spans, n_messages, n_values, n_flows, n_processes, n_threads;
-    uint64_t n_set_aside; /* events that make no sense; the notes say why */
-    int is_cut;      /* the file ends too early or is damaged: what is before is in the trace */
-    uint64_t offset; /* where that is */
-};
+#include "import/timeline.h"
 
 /* Read the file at `from` into a new trace at `to`. FORMAT: it is no such file. With CORRUPT and is_cut the trace is there,
  * with what came before. */
 enum strobe_err strobe_chrome_import(const char *from, const char *to,
-                                     struct strobe_chrome_import *out);
+                                     struct strobe_timeline_result *out);
 
 /* The same from memory. */
 enum strobe_err strobe_chrome_import_bytes(const void *bytes, size_t n_bytes, const char *to,
-                                           struct strobe_chrome_import *out);
+                                           struct strobe_timeline_result *out);
 
 /* 1: the first bytes of a file may be those of such a file. */
 int strobe_chrome_is_file(const uint8_t *bytes, size_t n_bytes);

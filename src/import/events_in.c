@@ -28,6 +28,7 @@ struct strobe_events_in {
     size_t n_text, room;
     int is_kept, is_too_long;
     uint64_t n_skipped;
+    uint64_t base_ns; /* baseTimeNanoseconds */
 };
 
 /* ---- bytes ---- */
@@ -133,7 +134,7 @@ static int pass_word(struct strobe_events_in *in)
 {
     int c, n = 0;
     while ((c = peek(in)) != NO_BYTE && !strchr(",]} \t\r\n", c)) {
-        in->at++;
+        get(in);
         n++;
     }
     return n > 0;
@@ -165,6 +166,22 @@ static enum strobe_err begin(struct strobe_events_in *in)
     return STROBE_OK;
 }
 
+/* A member's value, if it is a whole number; 0: another one. The value is passed either way. */
+static int pass_number(struct strobe_events_in *in, uint64_t *out)
+{
+    uint64_t number = 0;
+    in->is_kept = 1;
+    in->n_text = 0;
+    int ok = pass_value(in);
+    in->is_kept = 0;
+    for (size_t i = 0; i < in->n_text && number != UINT64_MAX; i++)
+        number = in->text[i] < '0' || in->text[i] > '9' || number > UINT64_MAX / 16
+                     ? UINT64_MAX
+                     : number * 10 + (uint64_t)(in->text[i] - '0');
+    *out = number == UINT64_MAX ? 0 : number;
+    return ok;
+}
+
 /* A member of the object: step over it, or into the events. */
 static enum strobe_err pass_member(struct strobe_events_in *in)
 {
@@ -184,6 +201,8 @@ static enum strobe_err pass_member(struct strobe_events_in *in)
         in->form = EVENTS;
         return STROBE_OK;
     }
+    if (!strcmp(key, "\"baseTimeNanoseconds\""))
+        return pass_number(in, &in->base_ns) ? STROBE_OK : STROBE_ERR_CORRUPT;
     return pass_value(in) ? STROBE_OK : STROBE_ERR_CORRUPT;
 }
 
@@ -234,6 +253,11 @@ enum strobe_err strobe_events_in_next(struct strobe_events_in *in, const char **
         in->form = OVER;
     err = err && in->err == STROBE_ERR_BOMB ? in->err : err; /* what it cut off is not damaged */
     return err ? err : *n ? STROBE_OK : STROBE_ERR_END;
+}
+
+uint64_t strobe_events_in_base_ns(const struct strobe_events_in *in)
+{
+    return in->base_ns;
 }
 
 uint64_t strobe_events_in_offset(const struct strobe_events_in *in)

@@ -28,6 +28,8 @@ void strobe_events_in_close(struct strobe_events_in *in); /* NULL is allowed */
  * BOMB: compressed, and it unpacks to more than 64 MiB and 256 times its size. */
 enum strobe_err strobe_events_in_next(struct strobe_events_in *in, const char **text, size_t *n);
 
+/* The member baseTimeNanoseconds, as far as was read: what times count from, in ns since 1970 (PyTorch's profiler writes it). 0: none. */
+uint64_t strobe_events_in_base_ns(const struct strobe_events_in *in);
 uint64_t strobe_events_in_offset(const struct strobe_events_in *in); /* in the uncompressed bytes */
 uint64_t
 strobe_events_in_n_skipped(const struct strobe_events_in *in); /* too long, or no objects */

@@ -1,4 +1,5 @@
-/* page.h - the viewer's files (web/, the engine as engine.wasm.gz and the importers as import.wasm.gz), linked into the binary. A room without code that does anything:
+/* page.h - the viewer's files (web/, the engine as engine.wasm.gz, SQL and its like as ask.wasm.gz, the importers as import.wasm.gz and a
+ * disassembler as code.wasm.gz), linked into the binary. A room without code that does anything:
  * who serves or exports the page takes its files from here.  SPDX-License-Identifier: MIT */
 #ifndef STROBE_PAGE_PAGE_H
 #define STROBE_PAGE_PAGE_H
@@ -7,6 +8,8 @@
 
 /* The engine as a WebAssembly module; not there where the build had no tools to make it. */
 #define STROBE_PAGE_MODULE "engine.wasm.gz"
+/* What answers long questions: SQL, explain, compare; likewise. */
+#define STROBE_PAGE_ASK_MODULE "ask.wasm.gz"
 
 struct strobe_page_file {
     const char *path;           /* below web/, with slashes: "view/draw.js" */

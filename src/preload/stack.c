@@ -537,31 +537,26 @@ uint64_t strobe_preload_stack(const void *frame)
 
 enum way { WAY_ON, WAY_END, WAY_CUT };
 
+/* A place, and up to where its stack is known to be readable. That holds for one sample: until the next one the stack may be another, or
+ * smaller, and what was behind it may be gone. */
 struct place {
-    uint64_t pc, sp, bp;
+    uint64_t pc, sp, bp, high;
 };
 
-/* Part of a stack that is known to be readable. The memo's may be changing just now. */
-static STROBE_PRELOAD_TLS struct {
-    uint64_t low, high;
-} sampled;
-
-static void look_at_sampled(uint64_t sp)
+static uint64_t page_of(uint64_t sp)
 {
-    if (sp >= sampled.low && sp < sampled.high)
-        return;
-    sampled.low = sampled.high = sp & ~(uint64_t)(PAGE - 1);
+    return sp & ~(uint64_t)(PAGE - 1);
 }
 
-/* The word at `at`, which is on the stack and not below `sp`. False: it is not there. */
-static bool load(uint64_t at, uint64_t sp, uint64_t *out)
+/* The word at `at`, which is on the stack of a place and not below it. False: it is not there. */
+static bool load(struct place *place, uint64_t at, uint64_t *out)
 {
-    if (at < sp || at & 7 || at > UINT64_MAX - PAGE)
+    if (at < place->sp || at & 7 || at > UINT64_MAX - PAGE)
         return false;
-    for (int i = 0; at + 8 > sampled.high; i++) {
-        if (i == PAGES_AT_ONCE || !strobe_ring_is_readable((const char *)sampled.high))
+    for (int i = 0; at + 8 > place->high; i++) {
+        if (i == PAGES_AT_ONCE || !strobe_ring_is_readable((const char *)place->high))
             return false;
-        sampled.high += PAGE;
+        place->high += PAGE;
     }
     *out = word_at(at);
     return true;
@@ -572,11 +567,11 @@ static enum way leave_signal(struct place *at)
 {
     enum { AT_BP = 120, AT_SP = 160, AT_IP = 168 }; /* of x86-64: the ucontext is at sp */
     struct place out;
-    if (!load(at->sp + AT_BP, at->sp, &out.bp) || !load(at->sp + AT_SP, at->sp, &out.sp) ||
-        !load(at->sp + AT_IP, at->sp, &out.pc))
+    if (!load(at, at->sp + AT_BP, &out.bp) || !load(at, at->sp + AT_SP, &out.sp) ||
+        !load(at, at->sp + AT_IP, &out.pc))
         return WAY_CUT;
+    out.high = page_of(out.sp);
     *at = out;
-    look_at_sampled(at->sp);
     return WAY_ON;
 }
 
@@ -593,14 +588,14 @@ static enum way step_out(struct place *at)
         cfa = at->sp + 8 + ((at->pc & 15) >= (uint64_t)row.cfa_offset ? 8 : 0);
     else if (row.kind == STROBE_CFI_REG && (row.reg == SP || row.reg == BP))
         cfa = (row.reg == SP ? at->sp : bp) + (uint64_t)(int64_t)row.cfa_offset;
-    else if (row.kind == STROBE_CFI_NONE && load(bp, at->sp, &at->bp))
+    else if (row.kind == STROBE_CFI_NONE && load(at, bp, &at->bp))
         cfa = bp + 16;
-    if (cfa <= at->sp || !load(cfa - 8, at->sp, &back))
+    if (cfa <= at->sp || !load(at, cfa - 8, &back))
         return WAY_CUT;
     bp_at = (row.bp == STROBE_CFI_BP_AT_CFA ? cfa : bp) + (uint64_t)(int64_t)row.bp_offset;
     /* below sp: an epilogue has taken it from there into the register */
     if (row.kind != STROBE_CFI_NONE && row.bp != STROBE_CFI_BP_SAME && bp_at >= at->sp &&
-        !load(bp_at, at->sp, &at->bp))
+        !load(at, bp_at, &at->bp))
         return WAY_CUT;
     at->sp = cfa;
     at->pc = back - 1;
@@ -610,12 +605,11 @@ static enum way step_out(struct place *at)
 uint32_t strobe_preload_stack_of(const struct strobe_preload_regs *regs, uint64_t *out,
                                  uint32_t room, bool *is_cut)
 {
-    struct place at = {regs->pc, regs->sp, regs->bp};
+    struct place at = {regs->pc, regs->sp, regs->bp, page_of(regs->sp)};
     enum way way = WAY_CUT;
     uint32_t n = 0;
     if (!__atomic_load_n(&stacks, __ATOMIC_ACQUIRE) && !make_tables())
         return 0;
-    look_at_sampled(at.sp);
     do
         out[n++] = at.pc;
     while (n < room && (way = step_out(&at)) == WAY_ON);

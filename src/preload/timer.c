@@ -184,22 +184,30 @@ static void give_slot_back(struct slot *slot)
     __atomic_store_n(&slot->is_taken, 0, __ATOMIC_RELEASE);
 }
 
-/* The first sample comes after a part of the period, by the thread's number: threads of one shape are not in step. */
-static bool start_timer(struct slot *slot, uint32_t tid)
+static void drop_timer(struct slot *slot)
 {
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID,
-                             .sigev_signo = signal_number,
-                             .sigev_value.sival_ptr = slot};
+    int timer = __atomic_exchange_n(&slot->timer, -1, __ATOMIC_SEQ_CST);
+    if (timer >= 0)
+        syscall(SYS_timer_delete, timer);
+}
+
+/* The first sample comes after a part of the period, by the thread's number: threads of one shape are not in step. */
+static bool start_timer(struct slot *slot, int number, uint32_t tid)
+{
+    struct sigevent event = {
+        .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = number, .sigev_value.sival_ptr = slot};
     struct timespec now;
     int timer;
     event._sigev_un._tid = (pid_t)tid;
-    if (syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer) ||
-        syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &now))
+    if (syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &now) ||
+        syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer))
         return false;
+    __atomic_store_n(&slot->timer, timer, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&signal_number, __ATOMIC_SEQ_CST))
+        return false; /* given up meanwhile: whoever does that may not have seen this timer */
     uint64_t phase_ns = 1 + (uint64_t)(tid * 0x9e3779b9u) * period_ns / (1ull << 32);
     struct itimerspec when = {.it_interval = {(time_t)(period_ns / NS), (long)(period_ns % NS)},
                               .it_value = {(time_t)(phase_ns / NS), (long)(phase_ns % NS)}};
-    __atomic_store_n(&slot->timer, timer, __ATOMIC_RELEASE);
     self.first_ns = (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec + phase_ns;
     self.n_periods = 0;
     self.slot = slot;
@@ -210,11 +218,12 @@ static void begin_thread(struct slot *slot)
 {
     int before = errno;
     strobe_preload_busy++;
-    if (slot && __atomic_load_n(&signal_number, __ATOMIC_RELAXED) &&
-        start_timer(slot, (uint32_t)syscall(SYS_gettid))) {
+    int number = __atomic_load_n(&signal_number, __ATOMIC_RELAXED);
+    if (slot && number && start_timer(slot, number, (uint32_t)syscall(SYS_gettid))) {
         pthread_setspecific(key, slot);
     } else if (slot) {
         self.slot = NULL;
+        drop_timer(slot);
         give_slot_back(slot);
     }
     strobe_preload_busy--;
@@ -229,9 +238,7 @@ static void end_thread(void *context)
         return;
     strobe_preload_busy++;
     self.slot = NULL; /* a signal that is on its way finds nobody */
-    int timer = __atomic_exchange_n(&slot->timer, -1, __ATOMIC_ACQ_REL);
-    if (timer >= 0)
-        syscall(SYS_timer_delete, timer);
+    drop_timer(slot);
     uint64_t n_now = periods_now();
     if (n_now > self.n_periods && strobe_preload_records()) {
         tell_rate();
@@ -268,21 +275,20 @@ EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 /* ---- the program's own signals ---- */
 
-/* The program wants the signal for itself: it is its own from now on. */
+/* The program wants the signal for itself: it is its own from now on. What a timer sent before and nobody got yet, since it is blocked, must
+ * not come to the program: before Linux 6.13 it outlives its timer, and by default it ends the process. To ignore a signal discards it. */
 static void give_up(void)
 {
+    const struct sigaction ignored = {.sa_handler = SIG_IGN};
     static const char text[] = "the program uses the signal of the sampler's timers itself: there "
                                "are no samples from here on";
-    int before = errno;
-    if (!__atomic_exchange_n(&signal_number, 0, __ATOMIC_ACQ_REL))
+    int before = errno, number = __atomic_exchange_n(&signal_number, 0, __ATOMIC_SEQ_CST);
+    if (!number)
         return;
-    for (int i = 0; i < SLOTS; i++) {
-        int timer = __atomic_load_n(&slots[i].is_taken, __ATOMIC_ACQUIRE)
-                        ? __atomic_exchange_n(&slots[i].timer, -1, __ATOMIC_ACQ_REL)
-                        : -1;
-        if (timer >= 0)
-            syscall(SYS_timer_delete, timer);
-    }
+    for (int i = 0; i < SLOTS; i++)
+        if (__atomic_load_n(&slots[i].is_taken, __ATOMIC_ACQUIRE))
+            drop_timer(&slots[i]);
+    next.sigaction(number, &ignored, NULL);
     strobe_preload_busy++;
     strobe_message(STROBE_WARNING, 0, text, sizeof text - 1);
     strobe_preload_busy--;
@@ -296,7 +302,7 @@ EXPORTED int sigaction(int number, const struct sigaction *action, struct sigact
     if (is_ours && action)
         give_up();
     int result = next.sigaction(number, action, old);
-    if (is_ours && !result && old && old->sa_sigaction == on_expiry)
+    if (is_ours && !result && old)
         *old = (struct sigaction){.sa_handler = SIG_DFL};
     return result;
 }

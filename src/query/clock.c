@@ -15,6 +15,9 @@ void strobe_clock_add(struct strobe_clock *clock, uint64_t kind, const struct st
         clock->kind = kind == STROBE_CLOCK_MONO ? STROBE_CLOCK_MONO : STROBE_CLOCK_TSC;
         clock->real_offset_ns = real_ns - sync->mono_ns;
     }
+    int64_t off = real_ns ? (int64_t)(real_ns - sync->mono_ns - clock->real_offset_ns) : 0;
+    uint64_t spread = off < 0 ? -(uint64_t)off : (uint64_t)off;
+    clock->real_spread_ns = spread > clock->real_spread_ns ? spread : clock->real_spread_ns;
     if (clock->n_syncs < STROBE_CLOCK_MAX_SYNCS &&
         !STROBE_ARRAY_REACH(clock->syncs, clock->syncs_room, clock->n_syncs))
         clock->syncs[clock->n_syncs++] = *sync;

@@ -20,6 +20,7 @@ struct strobe_clock {
     uint64_t mult; /* ns per tick, shifted left by 32 */
     uint64_t error_ns;
     uint64_t real_offset_ns;   /* CLOCK_REALTIME - CLOCK_MONOTONIC at the first sync */
+    uint64_t real_spread_ns;   /* and how far from that it was at others */
     struct strobe_sync *syncs; /* owned: in file order */
     uint32_t n_syncs, syncs_room;
     struct strobe_piece {

@@ -10,9 +10,8 @@
 static struct strobe_host_row *row_of(struct strobe_host_rows *rows,
                                       const struct strobe_clock_placed *placed)
 {
-    for (uint32_t i = rows->n; i-- > 0;) /* they come host by host */
-        if (rows->rows[i].proc == placed->proc)
-            return &rows->rows[i];
+    if (rows->n && rows->rows[rows->n - 1].proc == placed->proc)
+        return &rows->rows[rows->n - 1]; /* they come host by host */
     struct strobe_host_row *row = STROBE_ARRAY_PUSH(rows->rows, rows->n, rows->room);
     if (row)
         *row = (struct strobe_host_row){.proc = placed->proc,
@@ -20,6 +19,12 @@ static struct strobe_host_row *row_of(struct strobe_host_rows *rows,
                                         .how = placed->how,
                                         .host = placed->host};
     return row;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct strobe_host_row *x = a, *y = b;
+    return x->proc < y->proc ? -1 : x->proc > y->proc;
 }
 
 int strobe_host_rows_list(const struct strobe_trace *trace, struct strobe_host_rows *out)
@@ -39,6 +44,8 @@ int strobe_host_rows_list(const struct strobe_trace *trace, struct strobe_host_r
             row->likely_ns = placed->likely_ns;
         row->n_steps = placed->n_steps;
     }
+    if (out->n)
+        qsort(out->rows, out->n, sizeof *out->rows, compare);
     return 1;
 }
 
@@ -56,8 +63,18 @@ const char *strobe_host_row_how(uint32_t how)
         [STROBE_CLOCK_HOW_COMPARED] = "compared",
         [STROBE_CLOCK_HOW_THROUGH] = "compared through others",
         [STROBE_CLOCK_HOW_WALL] = "never compared",
+        [STROBE_CLOCK_HOW_HOST] = "by the host's wall clock, unless that was set meanwhile",
     };
     return how < sizeof words / sizeof words[0] ? words[how] : "not known";
+}
+
+void strobe_host_row_put(const struct strobe_host_row *row, struct strobe_json_writer *json)
+{
+    strobe_json_write_string(json, "how", strobe_host_row_how(row->how));
+    strobe_json_write_u(json, "likely_ns", row->likely_ns);
+    strobe_json_write_u(json, "proven_ns", row->proven_ns);
+    strobe_json_write_u(json, "steps", row->n_steps);
+    strobe_json_write_u(json, "unsure_ns", row->unsure_ns);
 }
 
 int strobe_host_rows_peer(const struct strobe_trace *trace, uint32_t i, struct strobe_peer_row *out)
@@ -92,7 +109,7 @@ int strobe_host_rows_error(const struct strobe_trace *trace, uint64_t proc, uint
         if (!found || placed->tick <= tick)
             found = placed;
     }
-    if (!found || found->how == STROBE_CLOCK_HOW_WALL)
+    if (!found || found->how >= STROBE_CLOCK_HOW_WALL)
         return 0;
     *likely_ns = found->likely_ns;
     *proven_ns = found->proven_ns;

@@ -3,6 +3,7 @@
 #ifndef STROBE_QUERY_HOST_ROWS_H
 #define STROBE_QUERY_HOST_ROWS_H
 
+#include "base/json_write.h"
 #include "query/trace.h"
 
 /* One of the traces that were merged. */
@@ -26,6 +27,9 @@ void strobe_host_rows_free(struct strobe_host_rows *rows);
 
 /* In a word: how a host's times got onto the axis. */
 const char *strobe_host_row_how(uint32_t how);
+
+/* How and how well, as members of an object of JSON that is open. */
+void strobe_host_row_put(const struct strobe_host_row *row, struct strobe_json_writer *json);
 
 /* A host that was asked, or asked. */
 struct strobe_peer_row {

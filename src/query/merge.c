@@ -78,6 +78,14 @@ static void put_fit(struct strobe_records *records, const struct target *target,
     }
 }
 
+/* Of two ways to know a clock, the one that says less. */
+static uint32_t worse_of(uint32_t a, uint32_t b)
+{
+    if (a == STROBE_CLOCK_HOW_WALL || b == STROBE_CLOCK_HOW_WALL)
+        return STROBE_CLOCK_HOW_WALL;
+    return a > b ? a : b;
+}
+
 /* What a trace that was merged before says itself: its errors come on top of those of its clock now. */
 static void put_inner(struct strobe_records *records, const struct target *target,
                       const struct strobe_trace *trace, const struct strobe_placing_row *row)
@@ -90,7 +98,7 @@ static void put_inner(struct strobe_records *records, const struct target *targe
         placed.likely_ns += row->likely_ns + row->error_ns;
         placed.proven_ns += row->proven_ns + row->error_ns;
         placed.n_steps += row->n_steps;
-        placed.how = placed.how < row->how ? row->how : placed.how;
+        placed.how = worse_of(placed.how, row->how);
         if (placed.how == STROBE_CLOCK_HOW_WALL)
             placed.likely_ns = placed.proven_ns = 0;
         put_placed(records, placed.proc + target->shift, placed.n_procs, &placed,

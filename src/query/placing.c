@@ -64,6 +64,14 @@ static int is_one_boot(const struct strobe_trace *a, const struct strobe_trace *
            60000000000ull;
 }
 
+int strobe_placing_is_of_host(const struct strobe_trace *trace)
+{
+    const struct strobe_clock *clock = &trace->clock;
+    return clock->kind == STROBE_CLOCK_MONO && clock->n_syncs &&
+           (int64_t)(clock->syncs[0].mono_ns + clock->real_offset_ns) > 0 &&
+           !strobe_trace_text(trace, trace->hostname, NULL)[0];
+}
+
 /* ---- points ---- */
 
 struct placing {
@@ -298,7 +306,8 @@ static void find_widths(struct placing *p)
     }
 }
 
-/* The group that is known best beside one that is placed, placed in *row. *group UINT32_MAX: there is none. */
+/* The group that is known best beside one that is placed, placed in *row. *group UINT32_MAX: there is none. Where no exchange of both can be
+ * one, row->fit has no knots, and they are not known beside each other any more. */
 static enum strobe_err place_next(const struct placing *p, uint32_t *group,
                                   struct strobe_placing_row *row)
 {
@@ -322,12 +331,17 @@ static enum strobe_err place_next(const struct placing *p, uint32_t *group,
         return STROBE_OK;
     struct points points = {0};
     find_points(p, *group, beside, &points);
+    if (!points.n)
+        p->widths[(uint64_t)*group * p->n + beside] = INFINITY;
     enum strobe_err err = points.failed ? STROBE_ERR_NOMEM
                           : points.n    ? place_group(p, *group, beside, &points, row)
                                         : STROBE_OK;
     free(points.rows);
     return err;
 }
+
+/* What converting to the wall clock adds, in who wrote a file of it: PyTorch's profiler takes the median of a thousand readings. */
+enum { CONVERSION_NS = 1000 };
 
 /* By the wall clocks of both: a line through the trace's first and last reading. */
 static enum strobe_err place_by_wall(const struct placing *p, uint32_t i,
@@ -340,7 +354,10 @@ static enum strobe_err place_by_wall(const struct placing *p, uint32_t i,
     double rate = tick_ns(own) / tick_ns(base);
     int64_t real = strobe_clock_at(own, own->syncs[0].tick) + (int64_t)own->real_offset_ns;
     int64_t rel = real - (int64_t)base->real_offset_ns - base->origin_ns;
-    row->how = STROBE_CLOCK_HOW_WALL;
+    int is_host = strobe_placing_is_of_host(p->traces[i]);
+    double error_ns =
+        (double)(base->error_ns + base->real_spread_ns + own->error_ns + CONVERSION_NS);
+    row->how = is_host ? STROBE_CLOCK_HOW_HOST : STROBE_CLOCK_HOW_WALL;
     row->fit.rate = rate;
     struct strobe_clock_knot *knot =
         STROBE_ARRAY_PUSH(row->fit.knots, row->fit.n_knots, row->fit.room);
@@ -348,6 +365,8 @@ static enum strobe_err place_by_wall(const struct placing *p, uint32_t i,
         return STROBE_ERR_NOMEM;
     *knot =
         (struct strobe_clock_knot){.x = own->syncs[0].tick, .y = strobe_clock_tick_of(base, rel)};
+    if (is_host)
+        knot->likely = knot->proven = error_ns / tick_ns(base);
     return STROBE_OK;
 }
 
@@ -412,7 +431,8 @@ static enum strobe_err find_groups(struct placing *p)
         uint32_t k = 0;
         p->group[i] = i;
         for (; k < i; k++)
-            if (p->group[k] == k && is_one_boot(p->traces[k], p->traces[i]) &&
+            if (p->group[k] == k && !strobe_placing_is_of_host(p->traces[i]) &&
+                is_one_boot(p->traces[k], p->traces[i]) &&
                 strobe_placing_compare(p->traces[k], p->traces[i]).is_one)
                 break;
         p->group[i] = k;
@@ -451,7 +471,7 @@ static enum strobe_err place_all(struct placing *p, uint32_t *failed)
     while (!err && group != UINT32_MAX) {
         struct strobe_placing_row row = {0};
         err = place_next(p, &group, &row);
-        if (!err && group != UINT32_MAX) {
+        if (!err && row.fit.n_knots) {
             rows[group] = row;
             p->is_placed[group] = 1;
         }

@@ -18,6 +18,9 @@ struct strobe_placing_clock {
 struct strobe_placing_clock strobe_placing_compare(const struct strobe_trace *base,
                                                    const struct strobe_trace *other);
 
+/* 1: a file of another profiler, with times of the wall clock and no host: whoever merges it says that it is of the same host. */
+int strobe_placing_is_of_host(const struct strobe_trace *trace);
+
 /* Where a trace's times come from. */
 struct strobe_placing_row {
     uint32_t how;                  /* enum strobe_clock_how */

@@ -14,9 +14,11 @@
 
 enum { NAME_BYTES = 200, MAX_FRAMES = 2048, FOUND_BYTES = 4096 };
 
-/* The functions at an address, the innermost first: in `pool`. */
+/* The functions at an address, the innermost first: in `pool`; and the samples there. */
 struct named {
     uint32_t first, n;
+    uint64_t self, total;
+    uint64_t last; /* number of the last stack that counted */
 };
 
 /* A function with the line that an address of it is on. */
@@ -121,7 +123,7 @@ static struct named name_address(struct strobe_sample_tree *tree, uint32_t proce
                                  uint64_t address)
 {
     struct strobe_sample_names *names = tree->names;
-    struct named named = {names->n_pool, 0};
+    struct named named = {.first = names->n_pool};
     const struct strobe_stack_symbols *symbols = tree->symbols;
     const struct strobe_stack_symbol *at = strobe_stack_symbol_of(symbols, process, address);
     for (; at; at = at->next ? &symbols->rows[at->next - 1] : NULL) {
@@ -141,19 +143,20 @@ static struct named name_address(struct strobe_sample_tree *tree, uint32_t proce
     return named;
 }
 
-static struct named names_of(struct strobe_sample_tree *tree, uint32_t process, uint64_t address)
+/* NULL without memory. Valid until the next call. */
+static struct named *names_of(struct strobe_sample_tree *tree, uint32_t process, uint64_t address)
 {
     struct strobe_sample_names *names = tree->names;
     uint32_t known = names->addresses.n;
     uint32_t i = strobe_idmap_add_row(&names->addresses, process, address, (void **)&names->named,
                                       &names->named_room, sizeof *names->named);
     if (i == STROBE_IDMAP_NONE)
-        return (struct named){0, 0};
+        return NULL;
     if (i >= known) {
         struct named named = name_address(tree, process, address);
         names->named[i] = named;
     }
-    return names->named[i];
+    return &names->named[i];
 }
 
 /* ---- adding ---- */
@@ -186,6 +189,16 @@ static void count_frame(struct strobe_sample_tree *tree, struct frame frame, uin
         count_line(tree, frame, weight, is_innermost);
 }
 
+static void count_place(const struct strobe_sample_names *names, struct named *named,
+                        uint64_t weight, int is_innermost)
+{
+    if (!named)
+        return;
+    named->self += is_innermost ? weight : 0;
+    named->total += named->last != names->n_added ? weight : 0;
+    named->last = names->n_added;
+}
+
 static enum strobe_err add_stack(struct strobe_sample_tree *tree, const struct seen *seen)
 {
     struct strobe_sample_names *names = tree->names;
@@ -199,9 +212,10 @@ static enum strobe_err add_stack(struct strobe_sample_tree *tree, const struct s
         path[n++] = frame.function;
     }
     for (uint32_t i = 0; i < seen->n; i++) {
-        struct named named = names_of(tree, seen->process, names->list[seen->first + i]);
-        for (uint32_t j = 0; j < named.n; j++) {
-            struct frame frame = names->pool[named.first + j];
+        struct named *named = names_of(tree, seen->process, names->list[seen->first + i]);
+        count_place(names, named, seen->count, i == 0);
+        for (uint32_t j = 0; named && j < named->n; j++) {
+            struct frame frame = names->pool[named->first + j];
             count_frame(tree, frame, seen->count, n == 0);
             if (n < MAX_FRAMES)
                 path[n++] = frame.function;
@@ -407,11 +421,34 @@ uint32_t strobe_sample_tree_path(struct strobe_sample_tree *tree, uint32_t proce
     if (!tree->names && !(tree->names = calloc(1, sizeof *tree->names)))
         return 0;
     for (uint32_t i = n; i-- > 0 && n_path < room;) {
-        struct named named = names_of(tree, process, addresses[i]);
-        for (uint32_t j = named.n; j-- > 0 && n_path < room;)
-            path[n_path++] = tree->names->pool[named.first + j].function;
+        struct named *named = names_of(tree, process, addresses[i]);
+        for (uint32_t j = named ? named->n : 0; j-- > 0 && n_path < room;)
+            path[n_path++] = tree->names->pool[named->first + j].function;
     }
     return n_path;
+}
+
+static int has_function(const struct strobe_sample_names *names, const struct named *named,
+                        uint32_t function)
+{
+    for (uint32_t i = 0; i < named->n; i++)
+        if (names->pool[named->first + i].function == function + 1)
+            return 1;
+    return function == UINT32_MAX;
+}
+
+uint32_t strobe_sample_tree_places(const struct strobe_sample_tree *tree, uint32_t function,
+                                   struct strobe_sample_place **out)
+{
+    const struct strobe_sample_names *names = tree->names;
+    uint32_t n = 0, n_all = names ? names->addresses.n : 0;
+    *out = calloc(n_all + 1ull, sizeof **out);
+    for (uint32_t i = 0; *out && i < n_all; i++)
+        if (names->named[i].total && has_function(names, &names->named[i], function))
+            (*out)[n++] = (struct strobe_sample_place){names->addresses.keys[i].scope,
+                                                       names->addresses.keys[i].id,
+                                                       names->named[i].self, names->named[i].total};
+    return n;
 }
 
 enum strobe_err strobe_sample_tree_step(struct strobe_sample_tree *tree, uint64_t most_events)

@@ -35,6 +35,13 @@ struct strobe_sample_line {
     uint64_t last;
 };
 
+/* An address that stacks have, with the samples at it. */
+struct strobe_sample_place {
+    uint32_t process;
+    uint64_t address;
+    uint64_t self, total; /* where it is the innermost one, and in all; a recursion counts once */
+};
+
 struct strobe_sample_tree {
     struct strobe_view *view;             /* borrowed */
     struct strobe_stack_symbols *symbols; /* borrowed: loaded here */
@@ -74,6 +81,11 @@ void strobe_sample_tree_free(struct strobe_sample_tree *tree);
 uint32_t strobe_sample_tree_path(struct strobe_sample_tree *tree, uint32_t process,
                                  const uint64_t *addresses, uint32_t n, uint32_t *path,
                                  uint32_t room);
+
+/* The addresses that have a function (its index) among theirs; UINT32_MAX: all that were seen. How many; *out is to be freed. NULL and 0
+ * without memory. */
+uint32_t strobe_sample_tree_places(const struct strobe_sample_tree *tree, uint32_t function,
+                                   struct strobe_sample_place **out);
 
 /* ---- one sample ---- */
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "query/stack_code.h"
 
 static void add_symbol(struct strobe_stack_symbols *symbols, uint32_t process,
                        const struct strobe_field *f)
@@ -33,31 +34,30 @@ static void add_symbol(struct strobe_stack_symbols *symbols, uint32_t process,
     symbols->rows[symbols->n_rows++] = row;
 }
 
+struct loading {
+    struct strobe_trace *trace;           /* borrowed */
+    struct strobe_stack_symbols *symbols; /* borrowed */
+};
+
+static int take_record(void *context, const struct strobe_record *record)
+{
+    const struct loading *to = context;
+    if (record->kind == STROBE_META_SYMBOL)
+        add_symbol(to->symbols, strobe_trace_process(to->trace, record->proc), record->fields);
+    return 1;
+}
+
 enum strobe_err strobe_stack_symbols_load(struct strobe_trace *trace,
                                           struct strobe_stack_symbols *symbols)
 {
-    const struct strobe_block_filter filter = {.type = STROBE_BLOCK_RECORDS};
     uint64_t n_bytes = strobe_file_facts(trace->file)->n_bytes;
-    struct strobe_block_iter *iter;
-    struct strobe_block block = {0};
-    struct strobe_record_walk walk = {0};
-    struct strobe_record record;
+    struct loading to = {trace, symbols};
     if (symbols->n_bytes == n_bytes)
         return STROBE_OK;
-    enum strobe_err err = strobe_file_iterate(trace->file, &filter, &iter);
-    if (err)
-        return err;
     strobe_stack_symbols_free(symbols);
-    while (!(err = strobe_file_next_block(iter, &block)))
-        if (strobe_record_walk_start(&block, &trace->schema, &walk) == STROBE_OK)
-            while (strobe_record_walk_next(&walk, &record) == STROBE_OK)
-                if (record.kind == STROBE_META_SYMBOL)
-                    add_symbol(symbols, strobe_trace_process(trace, record.proc), record.fields);
-    strobe_file_end_iterate(iter);
-    strobe_record_walk_free(&walk);
-    strobe_block_free(&block);
+    enum strobe_err err = strobe_stack_records(trace, take_record, &to);
     symbols->n_bytes = n_bytes;
-    return err == STROBE_ERR_END ? STROBE_OK : err;
+    return err;
 }
 
 void strobe_stack_symbols_free(struct strobe_stack_symbols *symbols)

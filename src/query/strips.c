@@ -61,6 +61,10 @@ static enum strobe_err add_sums(struct strobe_strip_row *row, enum strobe_strip_
     } else {
         for (int i = 0; i < STROBE_STRIP_STATES; i++)
             bucket->ticks[i] += sums->ticks[i];
+        if (sums->most > bucket->most) {
+            bucket->most = sums->most;
+            bucket->reason = sums->reason;
+        }
     }
     bucket->n += sums->n;
     return STROBE_OK;
@@ -74,6 +78,8 @@ static enum strobe_err add_short(struct strobe_strip_row *row, enum strobe_strip
     uint64_t before = one->at + length <= edge ? length : edge - one->at;
     struct strobe_strip_item first = *one, rest = *one;
     enum strobe_err err = STROBE_OK;
+    if (one->ticks[STROBE_STRIP_WAIT])
+        first.most = rest.most = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
     for (int i = 0; i < STROBE_STRIP_STATES; i++) {
         first.ticks[i] = one->ticks[i] ? before : 0;
         rest.ticks[i] = one->ticks[i] ? length - before : 0;

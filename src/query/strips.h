@@ -41,9 +41,11 @@ struct strobe_strip_item {
     uint32_t n; /* stretches in it, those that go on in the next bucket once; samples */
     uint32_t
         who; /* of a processor: index + 1 of the thread of the longest run, or FOREIGN + its tid; of a
-              * thread that is ready: who woke it, likewise; 0: nobody, or not known */
+              * thread that is ready, or waited: who woke it, likewise; 0: nobody, or not known */
+    uint32_t most;  /* of a bucket: ticks of its longest wait, cut to 32 bits */
     uint16_t cpu;   /* of one run */
-    uint8_t reason; /* of one wait, or of being ready: why it was switched out */
+    uint8_t reason; /* of one wait, or of being ready: why it was switched out; of a bucket: of its
+                     * longest wait */
     uint8_t is_one; /* 1: one stretch, from `at` on as long as its ticks are; 0: a bucket */
 };
 
@@ -68,7 +70,7 @@ struct strobe_strips {
     uint32_t next_block;           /* those before were read */
     struct strobe_strip_run *runs; /* owned: runs on processors in the block at hand */
     uint32_t n_runs, runs_room;
-    struct strobe_idmap tids;   /* (process, tid): index in tid_threads */
+    struct strobe_idmap tids;   /* (process or host, tid): index in tid_threads */
     uint32_t *tid_threads;      /* owned: index of a thread + 1 */
     uint32_t tids_room, n_tids; /* n_tids: threads that are in the map */
     struct strobe_joiner joiner;

@@ -121,6 +121,7 @@ static void wake(struct strobe_strips *strips, uint32_t thread, uint64_t tick, u
     if (!row || !row->is_open || row->state != STROBE_STRIP_WAIT || tick < row->open.at)
         return;
     uint8_t reason = row->open.reason;
+    row->open.who = by;
     end_stretch(strips, STROBE_STRIP_THREAD, thread, tick);
     begin_stretch(strips, STROBE_STRIP_THREAD, thread, STROBE_STRIP_READY,
                   (struct strobe_strip_item){.at = tick, .reason = reason, .who = by});
@@ -128,7 +129,11 @@ static void wake(struct strobe_strips *strips, uint32_t thread, uint64_t tick, u
 
 /* ---- threads by their number in the system ---- */
 
-#define ANY_PROCESS UINT32_MAX
+/* In the place of a process: all of a host, in a trace of several that number their threads alike. */
+static uint32_t host_of(const struct strobe_trace *trace, uint32_t thread)
+{
+    return UINT32_MAX - trace->processes[trace->threads[thread].process].source;
+}
 
 /* Threads that are new since the last call. */
 static void learn_tids(struct strobe_strips *strips)
@@ -143,7 +148,7 @@ static void learn_tids(struct strobe_strips *strips)
                                           sizeof *strips->tid_threads);
         if (i != STROBE_IDMAP_NONE)
             strips->tid_threads[i] = strips->n_tids + 1;
-        i = strobe_idmap_add_row(&strips->tids, ANY_PROCESS, thread->tid,
+        i = strobe_idmap_add_row(&strips->tids, host_of(trace, strips->n_tids), thread->tid,
                                  (void **)&strips->tid_threads, &strips->tids_room,
                                  sizeof *strips->tid_threads);
         if (i != STROBE_IDMAP_NONE)
@@ -151,7 +156,7 @@ static void learn_tids(struct strobe_strips *strips)
     }
 }
 
-/* The thread of a process with a tid: its index + 1; 0: it is none of its. */
+/* The thread of a process, or of a host, with a tid: its index + 1; 0: it is none of its. */
 static uint32_t thread_of(struct strobe_strips *strips, uint32_t process, uint64_t tid)
 {
     learn_tids(strips);
@@ -160,9 +165,9 @@ static uint32_t thread_of(struct strobe_strips *strips, uint32_t process, uint64
 }
 
 /* Who woke a thread, by its number in the system; 0: no thread did. */
-static uint32_t waker_of(struct strobe_strips *strips, uint64_t tid)
+static uint32_t waker_of(struct strobe_strips *strips, uint32_t thread, uint64_t tid)
 {
-    uint32_t known = tid ? thread_of(strips, ANY_PROCESS, tid) : 0;
+    uint32_t known = tid ? thread_of(strips, host_of(strips->view->trace, thread), tid) : 0;
     return known || !tid ? known : STROBE_STRIP_FOREIGN + (uint32_t)(tid & 0x7fffffff);
 }
 
@@ -219,7 +224,7 @@ static void take_event(struct strobe_strips *strips, uint32_t thread,
             wake(strips, woken - 1, event->tick, thread + 1);
         break;
     case STROBE_KIND_WOKEN:
-        wake(strips, thread, event->tick, waker_of(strips, event->fields[1].u));
+        wake(strips, thread, event->tick, waker_of(strips, thread, event->fields[1].u));
         break;
     }
 }

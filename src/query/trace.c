@@ -146,7 +146,6 @@ static void add_unrecorded(struct strobe_trace *trace, const struct strobe_field
             f[0].u, f[1].u, text_of(trace, &f[2]), text_of(trace, &f[3])};
 }
 
-/* What Python's hooks cost is told by a parameter of their own (docs/file-format.md). */
 static bool is_text(const struct strobe_field *field, const char *text)
 {
     return field->u == strlen(text) && !memcmp(field->text, text, strlen(text));

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include "query/twins.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -48,6 +49,20 @@ static int overlap(const struct strobe_trace *trace, uint32_t a, uint32_t b)
     return !process->has_ended || later_first < process->end_tick;
 }
 
+/* How many hosts' processes begin at `proc` or before: a merge numbers them host by host. */
+static uint32_t n_up_to(const struct strobe_host_rows *hosts, uint64_t proc)
+{
+    uint32_t low = 0, high = hosts->n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (hosts->rows[middle].proc <= proc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Which of the traces that were merged each process is of. */
 static int find_sources(struct strobe_trace *trace)
 {
@@ -56,10 +71,9 @@ static int find_sources(struct strobe_trace *trace)
         return 0;
     for (uint32_t i = 0; i < trace->n_processes; i++) {
         struct strobe_process *process = &trace->processes[i];
-        process->source = 0;
-        for (uint32_t k = 0; k < hosts.n && !process->source; k++)
-            if (process->proc - hosts.rows[k].proc < hosts.rows[k].n_procs)
-                process->source = k + 1;
+        uint32_t n = n_up_to(&hosts, process->proc);
+        bool is_of = n && process->proc - hosts.rows[n - 1].proc < hosts.rows[n - 1].n_procs;
+        process->source = is_of ? n : 0;
     }
     strobe_host_rows_free(&hosts);
     return 1;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "recorder/frameworks.h"
 #include "recorder/internal.h"
 #include "recorder/sample_side.h"
 #include "recorder/preload_side.h"
@@ -136,6 +137,7 @@ static int set_environment(struct strobe_recorder *r)
         return errno;
     if ((err = strobe_recorder_tracy_environment(r)) ||
         (err = strobe_recorder_preload_environment(r)) ||
+        (err = strobe_recorder_frameworks_environment()) ||
         (err = strobe_recorder_python_environment(r->options.python)))
         return err;
     return strobe_recorder_missing_open(&r->missing, r, r->session.dir);

@@ -26,6 +26,7 @@
 
 /* A process may change its root, or its program, without being new. */
 #define LOOK_ANYWAY_NS 500000000ull
+#define SAMPLED_NS     100000000ull
 
 /* ---- opening ---- */
 
@@ -299,6 +300,7 @@ void strobe_recorder_missing_look(struct strobe_missing *missing,
     uint32_t n = strobe_descendants_list(pids, DESCENDANTS_MAX, TASKS_MAX);
     for (uint32_t i = 0; i < n; i++)
         look_at(missing, pids[i], collector);
-    missing->next_ns = now + n * 2000000ull; /* many cost no more than a few */
+    uint64_t least = missing->is_sampled ? SAMPLED_NS : 0, cost = n * 2000000ull;
+    missing->next_ns = now + (cost > least ? cost : least); /* many cost no more than a few */
     missing->look_anyway_ns = now + LOOK_ANYWAY_NS;
 }

@@ -20,15 +20,20 @@
 
 bool strobe_recorder_python_mode(const char *mode)
 {
-    return !strcmp(mode, "functions") || !strcmp(mode, "lines") || !strcmp(mode, "off");
+    return !strcmp(mode, "functions") || !strcmp(mode, "lines") || !strcmp(mode, "marks") ||
+           !strcmp(mode, "off");
 }
 
 int strobe_recorder_python_environment(const char *mode)
 {
     const char *now = getenv("STROBE_PYTHON");
+    bool only_marks =
+        mode && !strcmp(mode, "marks"); /* functions stay untraced: samples name them */
     if (!mode && now && now[0])
         return 0;
-    return setenv("STROBE_PYTHON", mode ? mode : "functions", 1) ? errno : 0;
+    if (only_marks ? setenv("STROBE_PYTHON_MARKS", "1", 1) : unsetenv("STROBE_PYTHON_MARKS"))
+        return errno;
+    return setenv("STROBE_PYTHON", !mode ? "functions" : only_marks ? "off" : mode, 1) ? errno : 0;
 }
 
 bool strobe_recorder_python_add(const char *variable, const char *value)

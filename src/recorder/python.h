@@ -33,7 +33,7 @@ struct strobe_python_watch {
 /* Whether a process is a Python interpreter, by its program's name, which `out` gets. */
 bool strobe_recorder_python_is(uint32_t pid, char *out, size_t cap);
 
-/* Is it something that STROBE_PYTHON can say? */
+/* Is it something that --python can say? */
 bool strobe_recorder_python_mode(const char *mode);
 
 /* Set the environment by which interpreters of the command join: `mode` NULL: as it is, else functions. 0 or errno. */

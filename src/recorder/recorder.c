@@ -377,6 +377,7 @@ static void look_around(struct strobe_recorder *r, uint64_t now, bool flush)
     strobe_recorder_reap(r);
     if (flush && r->options.command)
         strobe_recorder_python_look(&r->pythons, r->collector);
+    r->missing.is_sampled = r->sampler != NULL;
     if (r->options.command)
         strobe_recorder_missing_look(&r->missing, r->collector, true);
     if (flush) {

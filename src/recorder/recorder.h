@@ -81,6 +81,7 @@ enum strobe_recorder_event {
     STROBE_RECORDER_TIMERS,        /* number: samples a second of CPU time, by timers */
     STROBE_RECORDER_UNSAMPLED,     /* number: threads that could not be sampled */
     STROBE_RECORDER_SWITCHES_OFF,  /* context switches were too many */
+    STROBE_RECORDER_NO_CALLS,      /* system calls were asked for and are not given */
 };
 
 struct strobe_recorder_word {
@@ -117,6 +118,7 @@ struct strobe_recorder_options {
         memory; /* borrowed: what is recorded of malloc: "all", a mean number of bytes; NULL: nothing */
     const char *locks;  /* borrowed: of locks: "waits", "all"; NULL: nothing */
     uint32_t sample_hz; /* stack samples a second of CPU time, 0: none and no switches */
+    bool syscalls;      /* with samples: system calls as zones, for root */
     bool waits;         /* with switches: reasons of waits and wake-ups of the kernel's, for root */
 
     bool no_tracy;

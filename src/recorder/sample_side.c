@@ -73,12 +73,10 @@ static bool may_be_python(const struct strobe_recorder *r, uint32_t pid, bool is
     return r->options.command && r->options.command[0] && is_python_command(r->options.command[0]);
 }
 
-void strobe_recorder_sample_open(struct strobe_recorder *r, uint32_t pid, bool is_running)
+static void open_sampler(struct strobe_recorder *r, uint32_t pid, bool is_running)
 {
     int system_error = 0;
     STROBE_ASSERT(r->collector && r->writer && !r->sampler && pid);
-    if (!r->options.sample_hz)
-        return;
     if (r->timer_hz && !is_running) {
         strobe_recorder_say(r, (struct strobe_recorder_word){.event = STROBE_RECORDER_TIMERS,
                                                              .number = (int)r->timer_hz});
@@ -91,6 +89,7 @@ void strobe_recorder_sample_open(struct strobe_recorder *r, uint32_t pid, bool i
         .pid = pid,
         .is_running = is_running,
         .has_waits = r->options.waits,
+        .has_syscalls = r->options.syscalls,
         .is_prompt = may_be_python(r, pid, is_running),
         .is_mono = strobe_session_clock() == STROBE_CLOCK_MONO,
     };
@@ -98,6 +97,29 @@ void strobe_recorder_sample_open(struct strobe_recorder *r, uint32_t pid, bool i
         strobe_recorder_say(r, (struct strobe_recorder_word){.event = STROBE_RECORDER_NO_SAMPLES,
                                                              .pid = is_running ? pid : 0,
                                                              .number = system_error});
+}
+
+void strobe_recorder_sample_open(struct strobe_recorder *r, uint32_t pid, bool is_running)
+{
+    if (r->options.sample_hz)
+        open_sampler(r, pid, is_running);
+    if (r->options.syscalls && !(r->sampler && strobe_sampler_status(r->sampler).has_syscalls))
+        strobe_recorder_say(r, (struct strobe_recorder_word){.event = STROBE_RECORDER_NO_CALLS});
+}
+
+/* What the calls cost the program stands in the trace, too. */
+static void note_calls(struct strobe_recorder *r)
+{
+    char text[160];
+    const struct strobe_sampler_status *samples = &r->outcome.samples;
+    STROBE_ASSERT(r->outcome.was_sampled);
+    if (!samples->n_calls)
+        return;
+    snprintf(text, sizeof text,
+             "%llu system calls were recorded: that costs the program some 2 us each, %.3f s in "
+             "all",
+             (unsigned long long)samples->n_calls, (double)samples->n_calls * 2e-6);
+    strobe_collector_note(r->collector, 0, text);
 }
 
 /* What the kernel did not give is said once, at the end, when its number is known. */
@@ -108,6 +130,7 @@ void strobe_recorder_sample_stop(struct strobe_recorder *r)
     strobe_sampler_stop(r->sampler);
     r->outcome.samples = strobe_sampler_status(r->sampler);
     r->outcome.was_sampled = true;
+    note_calls(r);
     const struct strobe_sampler_status *samples = &r->outcome.samples;
     if (samples->n_missed)
         strobe_recorder_say(r, (struct strobe_recorder_word){.event = STROBE_RECORDER_UNSAMPLED,

@@ -128,9 +128,10 @@ static bool want(struct strobe_addresses *addresses, uint32_t proc, uint64_t add
 void strobe_addresses_stack(struct strobe_addresses *addresses, uint32_t proc, const uint64_t *list,
                             uint32_t n)
 {
-    if (!n || strobe_wanted_knows_stack(&addresses->wanted, proc, list, n))
+    if (!n)
         return;
-    for (uint32_t i = 0; i < n; i++) {
+    bool is_known = strobe_wanted_knows_stack(&addresses->wanted, proc, list, n);
+    for (uint32_t i = 0; i < n && !is_known; i++) {
         if (want(addresses, proc, list[i]) || addresses->n_waiting == STROBE_WANTED_MAX ||
             STROBE_ARRAY_RESERVE(addresses->waiting, addresses->waiting_room,
                                  addresses->n_waiting + 1ull))
@@ -138,6 +139,7 @@ void strobe_addresses_stack(struct strobe_addresses *addresses, uint32_t proc, c
         addresses->waiting[addresses->n_waiting++] =
             (struct strobe_addresses_waiting){list[i], proc};
     }
+    strobe_wanted_hit(&addresses->wanted, proc, list[0]);
 }
 
 static void take_waiting(struct strobe_addresses *addresses)

@@ -36,6 +36,8 @@ static void free_thread(struct strobe_life *life, struct strobe_life_thread *thr
     STROBE_ASSERT(!thread->deep || life->n_deep);
     life->n_deep -= thread->deep != NULL;
     strobe_map_remove(&life->owners, thread->tid);
+    if (thread->python && thread->python->watched_pid)
+        strobe_py_kernel_forget(life->python->kernel, thread->python->watched_pid, thread->tid);
     free(thread->deep);
     free(thread->python);
     free(thread);
@@ -67,6 +69,7 @@ struct strobe_life_thread *strobe_life_thread(struct strobe_life *life,
     strobe_map_put(&life->owners, tid,
                    process->pid); /* without memory: nobody is seen to wake it */
     thread->tid = tid;
+    thread->call = -1;
     return thread;
 }
 
@@ -77,6 +80,9 @@ static void name_thread(struct strobe_life_process *process, struct strobe_life_
     snprintf(thread->name, sizeof thread->name, "%.15s", name);
     if (thread->track)
         strobe_build_thread_name(process->build, thread->track, thread->name, strlen(thread->name));
+    if (thread->zone_track)
+        strobe_build_thread_name(process->zones, thread->zone_track, thread->name,
+                                 strlen(thread->name));
 }
 
 /* ---- processes ---- */
@@ -86,7 +92,9 @@ static void free_process(struct strobe_life *life, struct strobe_life_process *p
     STROBE_ASSERT(process->threads.n <= life->n_threads);
     free_threads(life, process);
     strobe_maps_free(&process->maps);
+    strobe_map_free(&process->calls);
     strobe_build_close(process->build);
+    strobe_build_close(process->zones);
     strobe_py_watch_close(life->python, process->python);
     free(process);
 }
@@ -126,26 +134,36 @@ struct strobe_life_process *strobe_life_process(struct strobe_life *life, uint32
     return process;
 }
 
+static void put_end(const struct strobe_life_process *process, struct strobe_build *build,
+                    uint32_t proc, uint64_t tick)
+{
+    bool is_signal = process->status >= 0 && WIFSIGNALED(process->status);
+    bool is_exit = process->status >= 0 && WIFEXITED(process->status);
+    uint64_t numbers[] = {proc, tick,
+                          is_exit     ? 1
+                          : is_signal ? 2
+                                      : 0,
+                          is_exit     ? (uint64_t)WEXITSTATUS(process->status)
+                          : is_signal ? (uint64_t)WTERMSIG(process->status)
+                                      : 0};
+    strobe_build_record(build, STROBE_FACT_PROCESS_END, numbers, NULL, NULL);
+}
+
 /* The process is no more of this pid: it is closed with the next flush, when nothing of it is pending. */
 static void retire(struct strobe_life *life, struct strobe_life_process *process, uint64_t tick)
 {
     STROBE_ASSERT(!process->has_ended);
     strobe_map_remove(&life->processes, process->pid);
     process->has_ended = true;
-    if (process->build) {
-        bool is_signal = process->status >= 0 && WIFSIGNALED(process->status);
-        bool is_exit = process->status >= 0 && WIFEXITED(process->status);
-        uint64_t numbers[] = {process->proc, tick,
-                              is_exit     ? 1
-                              : is_signal ? 2
-                                          : 0,
-                              is_exit     ? (uint64_t)WEXITSTATUS(process->status)
-                              : is_signal ? (uint64_t)WTERMSIG(process->status)
-                                          : 0};
-        strobe_build_record(process->build, STROBE_FACT_PROCESS_END, numbers, NULL, NULL);
-        if (process->python)
-            strobe_py_watch_tell(process->python, process->build);
-    }
+    for (uint32_t i = 0; i < process->threads.n; i++)
+        strobe_life_leave_calls(life, process,
+                                (void *)(uintptr_t)process->threads.entries[i].value);
+    if (process->build)
+        put_end(process, process->build, process->proc, tick);
+    if (process->zones)
+        put_end(process, process->zones, process->zones_proc, tick);
+    if (process->build && process->python)
+        strobe_py_watch_tell(process->python, process->build);
     strobe_py_watch_close(life->python, process->python);
     process->python = NULL;
     if (!process->build ||
@@ -170,6 +188,16 @@ void strobe_life_flush(struct strobe_life *life)
     life->n_ended = 0;
 }
 
+void strobe_life_end(struct strobe_life *life)
+{
+    for (uint32_t i = 0; i < life->processes.n; i++) {
+        struct strobe_life_process *process = (void *)(uintptr_t)life->processes.entries[i].value;
+        for (uint32_t k = 0; k < process->threads.n; k++)
+            strobe_life_leave_calls(life, process,
+                                    (void *)(uintptr_t)process->threads.entries[k].value);
+    }
+}
+
 void strobe_life_exit_status(struct strobe_life *life, uint32_t pid, int status)
 {
     struct strobe_life_process *process = strobe_life_process(life, pid, false);
@@ -180,6 +208,13 @@ void strobe_life_exit_status(struct strobe_life *life, uint32_t pid, int status)
 bool strobe_life_is_over(const struct strobe_life *life, uint32_t pid)
 {
     return !strobe_map_find(&life->processes, pid);
+}
+
+void strobe_life_begin(struct strobe_life *life, uint32_t pid)
+{
+    struct strobe_life_process *process = strobe_life_process(life, pid, true);
+    if (process)
+        strobe_life_look(process);
 }
 
 /* ---- a process that runs already ---- */
@@ -315,6 +350,7 @@ static void take_fork(struct strobe_life *life, const struct strobe_perf_record 
     process->parent_pid = parent->pid;
     process->born_raw_ns = record->time;
     process->image = parent->image;
+    process->dump = parent->dump;
     strobe_maps_copy(&process->maps, &parent->maps);
     const struct strobe_life_thread *first =
         parent->threads.n ? (void *)(uintptr_t)parent->threads.entries[0].value : NULL;
@@ -332,9 +368,14 @@ static void take_exit(struct strobe_life *life, const struct strobe_perf_record 
         process ? strobe_life_thread(life, process, record->tid, false) : NULL;
     if (!thread)
         return;
+    strobe_life_leave_calls(life, process, thread);
     if (thread->track) {
         uint64_t numbers[] = {process->proc, strobe_build_track_id(thread->track), tick};
         strobe_build_record(process->build, STROBE_FACT_THREAD_END, numbers, NULL, NULL);
+    }
+    if (thread->zone_track) {
+        uint64_t numbers[] = {process->zones_proc, strobe_build_track_id(thread->zone_track), tick};
+        strobe_build_record(process->zones, STROBE_FACT_THREAD_END, numbers, NULL, NULL);
     }
     strobe_map_remove(&process->threads, record->tid);
     life->n_threads--;
@@ -358,6 +399,13 @@ void strobe_life_take(struct strobe_life *life, const struct strobe_perf_record 
         break;
     case STROBE_PERF_WAKES:
         strobe_life_wakes(life, record, tick);
+        break;
+    case STROBE_PERF_CALLS:
+    case STROBE_PERF_RETURNS:
+        strobe_life_call(life, record, tick);
+        break;
+    case STROBE_PERF_FRAMES:
+        strobe_life_frames(life, record);
         break;
     case STROBE_PERF_MMAP:
         take_mapping(life, record);

@@ -39,12 +39,19 @@ struct strobe_life_thread {
     struct strobe_py_thread *python; /* owned: how its Python frames are read; NULL: not at all */
     uint64_t sample_ns,
         out_ns; /* the last sample of it at a glance, and when it left its processor after that; 0: it did not */
-    uint8_t reason;    /* why it leaves its processor now: the record of that comes next */
-    bool is_waiting;   /* it left, and nobody woke it yet */
-    uint64_t left_ns;  /* when, RAW */
-    uint64_t asked_ns; /* when /proc was asked what it waits for; 0: not */
+    uint8_t reason;   /* why it leaves its processor now: the record of that comes next */
+    bool is_waiting;  /* it left, and nobody woke it yet */
+    uint64_t left_ns; /* when, RAW */
+    uint64_t
+        early_ns; /* when it was woken though it was not seen to wait; 0: not since it came in */
+    uint32_t early_by, early_cpu; /* by whom (0: an interrupt), to run where */
+    uint64_t asked_ns;            /* when /proc was asked what it waits for; 0: not */
     uint8_t asked_reason;
     bool is_fresh, has_waited; /* its frames are to be read; it left by itself */
+    struct strobe_build_track
+        *zone_track;    /* borrowed from the process's zones; NULL: nothing of it yet */
+    int64_t call;       /* number of the system call that it is in; -1: none is known */
+    uint64_t call_tick; /* when that began */
 };
 
 struct strobe_life_process {
@@ -52,11 +59,15 @@ struct strobe_life_process {
     uint64_t start_time, born_raw_ns; /* born: 0: not seen */
     struct strobe_build *build;       /* owned; NULL: nothing of it yet */
     uint32_t proc;                    /* its number in the trace */
-    bool is_elsewhere;                /* in another pid namespace */
-    uint32_t inner_pid;               /* its number there */
-    bool is_refused;                  /* the trace has no room for it */
-    bool has_ended;                   /* to be closed with the next flush */
-    int status;                       /* as wait gives it; -1: not known */
+    struct strobe_build *
+        zones; /* owned: the same process once more, for what has zones, which no sampled process has; NULL: none */
+    uint32_t zones_proc;
+    struct strobe_map calls; /* number of a system call: its location in zones */
+    bool is_elsewhere;       /* in another pid namespace */
+    uint32_t inner_pid;      /* its number there */
+    bool is_refused;         /* the trace has no room for it */
+    bool has_ended;          /* to be closed with the next flush */
+    int status;              /* as wait gives it; -1: not known */
     const struct strobe_sample_module
         *image; /* borrowed: the first file that it mapped; NULL: none */
     const struct strobe_sample_module *dump; /* borrowed: names of code that it makes; NULL: none */
@@ -70,6 +81,8 @@ struct strobe_life_process {
 struct strobe_life_counts {
     uint32_t n_processes, n_tracks;          /* in the trace */
     uint64_t n_samples, n_switches, n_wakes; /* stored */
+    uint64_t n_calls;                        /* system calls, likewise */
+    uint64_t n_unwoken;                      /* waits that ended without a record of the wake-up */
     uint64_t n_out_of_cpu[STROBE_LIFE_CPUS]; /* switches out, by processor */
     uint64_t n_cut;                          /* samples whose outer frames are missing */
     uint64_t n_joined;                       /* of which they were found in the sample before */
@@ -83,6 +96,7 @@ struct strobe_life {
     const struct strobe_sample_clock *clock; /* borrowed */
     uint32_t hz;
     bool has_kernel;
+    bool has_zones;                     /* there are system calls, or calls of probes */
     bool told_kinds;                    /* the trace has the lines of kinds that its head lacks */
     struct strobe_map processes;        /* pid to struct strobe_life_process *, owned */
     struct strobe_life_process **ended; /* owned */
@@ -111,6 +125,8 @@ enum strobe_err strobe_life_init(struct strobe_life *life, struct strobe_build_s
 /* Frees; what is pending is lost. Zeroes are allowed. */
 void strobe_life_free(struct strobe_life *life);
 
+/* The command's process, which waits for its exec: its start time is read while it surely lives. */
+void strobe_life_begin(struct strobe_life *life, uint32_t pid);
 /* A process that runs already: its mappings and threads are read from /proc. */
 void strobe_life_attach(struct strobe_life *life, uint32_t pid);
 /* Take one record. */
@@ -122,6 +138,8 @@ void strobe_life_glance(struct strobe_life *life, const struct strobe_perf_glanc
 void strobe_life_shoot(struct strobe_life *life);
 /* Whether there is a Python whose frames are read: then glances should come often. */
 bool strobe_life_has_python(const struct strobe_life *life);
+/* The recording ends: what threads are still in is stored as open. Then strobe_life_flush. */
+void strobe_life_end(struct strobe_life *life);
 /* How a process ended, as wait gives it. */
 void strobe_life_exit_status(struct strobe_life *life, uint32_t pid, int status);
 /* Events to the store's block; processes that have ended are closed. */

@@ -77,6 +77,19 @@ static bool find_exe(const struct strobe_life_process *process, char *out, size_
     return false;
 }
 
+/* The process once more, without the mark that it is sampled: readers make one of both. */
+static void open_zones(struct strobe_life *life, struct strobe_life_process *process,
+                       const struct strobe_build_process *what, uint64_t namespace_inode)
+{
+    STROBE_ASSERT(process->build && !process->zones);
+    if (!life->has_zones || strobe_build_open(life->store, what, &process->zones))
+        return;
+    process->zones_proc = strobe_build_proc(process->zones);
+    uint64_t outer[] = {process->zones_proc, process->pid, namespace_inode};
+    if (process->is_elsewhere)
+        strobe_build_record(process->zones, STROBE_FACT_OUTER_PID, outer, NULL, NULL);
+}
+
 static bool open_process(struct strobe_life *life, struct strobe_life_process *process)
 {
     STROBE_ASSERT(!process->has_ended);
@@ -119,50 +132,68 @@ static bool open_process(struct strobe_life *life, struct strobe_life_process *p
         uint64_t outer[] = {process->proc, process->pid, theirs};
         strobe_build_record(process->build, STROBE_FACT_OUTER_PID, outer, NULL, NULL);
     }
+    open_zones(life, process, &what, theirs);
     return true;
 }
 
-/* Its track, made with its first event. NULL: there is no room for it. */
-static struct strobe_build_track *track_of(struct strobe_life *life,
-                                           struct strobe_life_process *process,
-                                           struct strobe_life_thread *thread, uint64_t tick)
+/* A track of a thread, made with its first event. NULL: there is no room for it. */
+static struct strobe_build_track *make_track(const struct strobe_life_process *process,
+                                             struct strobe_build *build,
+                                             const struct strobe_life_thread *thread, uint64_t tick)
 {
-    STROBE_ASSERT(process->build && thread->tid);
+    STROBE_ASSERT(build && thread->tid);
     char path[96];
     uint32_t inner = 0;
-    if (thread->track)
-        return thread->track;
     if (process->is_elsewhere) {
         snprintf(path, sizeof path, "/proc/%u/task/%u/status", process->pid, thread->tid);
         inner = strobe_life_inner_number(path);
     }
     uint64_t start = thread->start_tick && thread->start_tick < tick ? thread->start_tick : tick;
-    thread->track = strobe_build_thread(process->build, inner ? inner : thread->tid, start);
-    life->counts.n_tracks += thread->track != NULL;
-    if (thread->track && thread->name[0])
-        strobe_build_thread_name(process->build, thread->track, thread->name, strlen(thread->name));
-    return thread->track;
+    struct strobe_build_track *track =
+        strobe_build_thread(build, inner ? inner : thread->tid, start);
+    if (track && thread->name[0])
+        strobe_build_thread_name(build, track, thread->name, strlen(thread->name));
+    return track;
 }
 
-/* Whom an event is of. False: the trace has no room for it, which is counted. */
-static bool find_owner(struct strobe_life *life, const struct strobe_perf_record *record,
+bool strobe_life_owner(struct strobe_life *life, const struct strobe_perf_record *record,
                        uint64_t tick, struct strobe_life_process **process,
                        struct strobe_pending_event *out)
 {
     *process = strobe_life_process(life, record->pid, true);
     struct strobe_life_thread *thread =
         *process ? strobe_life_thread(life, *process, record->tid, true) : NULL;
-    struct strobe_build_track *track =
-        thread && open_process(life, *process) ? track_of(life, *process, thread, tick) : NULL;
-    life->counts.n_refused += !track;
-    if (!track)
+    if (thread && !thread->track && open_process(life, *process)) {
+        thread->track = make_track(*process, (*process)->build, thread, tick);
+        life->counts.n_tracks += thread->track != NULL;
+    }
+    bool has_track = thread && thread->track;
+    life->counts.n_refused += !has_track;
+    if (!has_track)
         return false;
     *out = (struct strobe_pending_event){.build = (*process)->build,
-                                         .track = track,
+                                         .track = thread->track,
                                          .tick = tick,
                                          .proc = (*process)->proc,
                                          .cpu = record->cpu};
     return true;
+}
+
+bool strobe_life_zone_owner(struct strobe_life *life, const struct strobe_perf_record *record,
+                            uint64_t tick, struct strobe_life_process **process,
+                            struct strobe_pending_event *out)
+{
+    if (!strobe_life_owner(life, record, tick, process, out))
+        return false;
+    struct strobe_life_thread *thread = strobe_life_thread(life, *process, record->tid, false);
+    STROBE_ASSERT(thread && life->has_zones);
+    if (!thread->zone_track && (*process)->zones)
+        thread->zone_track = make_track(*process, (*process)->zones, thread, tick);
+    life->counts.n_refused += !thread->zone_track;
+    out->build = (*process)->zones;
+    out->proc = (*process)->zones_proc;
+    out->track = thread->zone_track;
+    return thread->zone_track != NULL;
 }
 
 /* ---- stacks ---- */
@@ -238,8 +269,7 @@ static uint32_t take_user(struct strobe_life *life, struct strobe_life_process *
         keep_deep(life, thread, record);
     const struct strobe_py_process *python = strobe_life_python(life, process);
     if (python && python->state == STROBE_PY_READ)
-        return strobe_py_watch_join(life->python, process->python, record->tid, record->time, stack,
-                                    process->build, out);
+        return strobe_life_join(life, process, thread, record->time, out);
     memcpy(out, stack->addresses, stack->n * sizeof *out);
     return stack->n;
 }
@@ -286,12 +316,14 @@ void strobe_life_sample(struct strobe_life *life, const struct strobe_perf_recor
     STROBE_ASSERT(record->what == STROBE_PERF_SAMPLE);
     struct strobe_life_process *process;
     struct strobe_pending_event event;
-    if (!find_owner(life, record, tick, &process, &event))
+    if (!strobe_life_owner(life, record, tick, &process, &event))
         return;
     uint32_t n_kernel =
         take_chain(record, (uint64_t)PERF_CONTEXT_KERNEL, life->stack, STROBE_PERF_CHAIN_MAX);
     uint32_t n = n_kernel + take_user(life, process, record, &event, life->stack + n_kernel);
     explain(life, process, life->stack, n_kernel, n);
+    if (n)
+        strobe_wanted_hit(&life->wanted, process->proc, life->stack[0]);
     if (!strobe_pending_has_room(&life->pending, n))
         strobe_life_flush(life);
     strobe_pending_sample(&life->pending, event, life->stack, n);
@@ -304,11 +336,11 @@ void strobe_life_switch(struct strobe_life *life, const struct strobe_perf_recor
     STROBE_ASSERT(record->what == STROBE_PERF_SWITCH);
     struct strobe_life_process *process;
     struct strobe_pending_event event;
-    if (!find_owner(life, record, tick, &process, &event))
+    if (!strobe_life_owner(life, record, tick, &process, &event))
         return;
     event.kind = record->turn.is_out ? STROBE_KIND_SWITCH_OUT : STROBE_KIND_SWITCH_IN;
-    event.first =
-        strobe_life_reason(life, strobe_life_thread(life, process, record->tid, false), record);
+    event.first = strobe_life_reason(life, process,
+                                     strobe_life_thread(life, process, record->tid, false), record);
     if (!strobe_pending_has_room(&life->pending, 0))
         strobe_life_flush(life);
     strobe_pending_switch(&life->pending, event);

@@ -20,8 +20,30 @@ void strobe_life_look(struct strobe_life_process *process);
 /* The Python in a process, looked for when its mappings have changed; NULL: none. */
 struct strobe_py_process *strobe_life_python(struct strobe_life *life,
                                              struct strobe_life_process *process);
+/* The kernel's frames of a thread whose sample comes next. */
+void strobe_life_frames(struct strobe_life *life, const struct strobe_perf_record *record);
+/* The stack life->user with Python's frames, to `out`: how many. */
+uint32_t strobe_life_join(struct strobe_life *life, struct strobe_life_process *process,
+                          struct strobe_life_thread *thread, uint64_t sample_ns, uint64_t *out);
 /* Say in the trace what became of the samples of all Pythons. */
 void strobe_life_tell_pythons(struct strobe_life *life);
+
+/* Whom an event is of; its track is made at its first one. False: the trace has no room for it, which is counted. */
+bool strobe_life_owner(struct strobe_life *life, const struct strobe_perf_record *record,
+                       uint64_t tick, struct strobe_life_process **process,
+                       struct strobe_pending_event *out);
+/* The same of an event in a zone: on the thread's track of zones. */
+bool strobe_life_zone_owner(struct strobe_life *life, const struct strobe_perf_record *record,
+                            uint64_t tick, struct strobe_life_process **process,
+                            struct strobe_pending_event *out);
+
+/* ---- life_zones.c ---- */
+
+void strobe_life_call(struct strobe_life *life, const struct strobe_perf_record *record,
+                      uint64_t tick);
+/* A thread ends: the system call that it is in does not return. */
+void strobe_life_leave_calls(struct strobe_life *life, struct strobe_life_process *process,
+                             struct strobe_life_thread *thread);
 
 void strobe_life_sample(struct strobe_life *life, const struct strobe_perf_record *record,
                         uint64_t tick);
@@ -32,7 +54,8 @@ void strobe_life_off(struct strobe_life *life, const struct strobe_perf_record *
 void strobe_life_wakes(struct strobe_life *life, const struct strobe_perf_record *record,
                        uint64_t tick);
 /* The reason of a switch, as the file numbers it; what is known of the thread changes. */
-uint32_t strobe_life_reason(struct strobe_life *life, struct strobe_life_thread *thread,
+uint32_t strobe_life_reason(struct strobe_life *life, struct strobe_life_process *process,
+                            struct strobe_life_thread *thread,
                             const struct strobe_perf_record *record);
 
 void strobe_life_switch(struct strobe_life *life, const struct strobe_perf_record *record,

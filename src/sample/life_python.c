@@ -53,7 +53,7 @@ struct strobe_py_process *strobe_life_python(struct strobe_life *life,
 
 bool strobe_life_has_python(const struct strobe_life *life)
 {
-    return life->python->n_read != 0;
+    return life->python->n_read != 0 && !life->python->kernel;
 }
 
 void strobe_life_tell_pythons(struct strobe_life *life)
@@ -114,6 +114,32 @@ static struct strobe_py_thread *python_of(const struct strobe_life_process *proc
         thread->python->inner_tid = inner ? inner : thread->tid;
     }
     return thread->python;
+}
+
+void strobe_life_frames(struct strobe_life *life, const struct strobe_perf_record *record)
+{
+    STROBE_ASSERT(record->what == STROBE_PERF_FRAMES);
+    struct strobe_life_process *process = strobe_life_process(life, record->pid, false);
+    struct strobe_life_thread *thread =
+        process ? strobe_life_thread(life, process, record->tid, false) : NULL;
+    if (thread && thread->python && process->python && process->python->state == STROBE_PY_READ)
+        strobe_py_watch_take(life->python, process->python, thread->python, record->frames.bytes,
+                             record->frames.n_bytes, process->pid);
+}
+
+uint32_t strobe_life_join(struct strobe_life *life, struct strobe_life_process *process,
+                          struct strobe_life_thread *thread, uint64_t sample_ns, uint64_t *out)
+{
+    struct strobe_py_watch *watch = life->python;
+    STROBE_ASSERT(process->python && process->python->state == STROBE_PY_READ);
+    struct strobe_py_thread *python = thread->python;
+    if (watch->kernel && (python = python_of(process, thread)) && !python->exact)
+        strobe_py_watch_ask_kernel(watch, process->python, python, process->pid, thread->tid,
+                                   sample_ns);
+    if (process->python->state != STROBE_PY_READ) /* it was refused just now */
+        python = NULL;
+    return strobe_py_watch_join(watch, process->python, python, thread->tid, sample_ns, &life->user,
+                                process->build, out);
 }
 
 /* Whether the thread is still near its sample: it runs, or was preempted right after it. One that was preempted later, or waits, most

@@ -30,25 +30,58 @@ void strobe_life_off(struct strobe_life *life, const struct strobe_perf_record *
                          : STROBE_BLOCKED_UNKNOWN;
 }
 
-uint32_t strobe_life_reason(struct strobe_life *life, struct strobe_life_thread *thread,
+/* A thread's wait is over: it is ready. */
+static void put_woken(struct strobe_life *life, const struct strobe_life_process *process,
+                      struct strobe_life_thread *thread, uint64_t tick, uint32_t by, uint32_t cpu)
+{
+    STROBE_ASSERT(thread->track && thread->is_waiting);
+    thread->is_waiting = false;
+    struct strobe_pending_event event = {.build = process->build,
+                                         .track = thread->track,
+                                         .tick = tick,
+                                         .proc = process->proc,
+                                         .kind = STROBE_KIND_WOKEN,
+                                         .cpu = cpu,
+                                         .first = by};
+    if (!strobe_pending_has_room(&life->pending, 0))
+        strobe_life_flush(life);
+    strobe_pending_switch(&life->pending, event);
+    life->counts.n_wakes++;
+}
+
+static uint32_t reason_out(struct strobe_life *life, struct strobe_life_thread *thread,
+                           const struct strobe_perf_record *record)
+{
+    uint32_t reason = record->turn.is_preempted ? STROBE_BLOCKED_PREEMPTED : thread->reason;
+    thread->reason = 0;
+    thread->left_ns = record->time;
+    thread->is_waiting = !record->turn.is_preempted;
+    if (!reason && life->n_waiting < STROBE_LIFE_WAITING)
+        life->waiting[life->n_waiting++] = (struct strobe_life_fresh){record->pid, record->tid};
+    return reason;
+}
+
+/* Whoever waits and runs again was woken. Where no wake-up came after it left, it came while it was leaving: between the moment in which it
+ * can be woken and the record of its leaving other processors go on, and in a virtual machine much time may pass. */
+uint32_t strobe_life_reason(struct strobe_life *life, struct strobe_life_process *process,
+                            struct strobe_life_thread *thread,
                             const struct strobe_perf_record *record)
 {
     STROBE_ASSERT(record->what == STROBE_PERF_SWITCH);
     uint32_t reason = 0;
-    if (record->turn.is_out) {
-        reason = record->turn.is_preempted ? STROBE_BLOCKED_PREEMPTED : thread->reason;
-        thread->reason = 0;
-        thread->left_ns = record->time;
-        thread->is_waiting = !record->turn.is_preempted;
-        if (!reason && life->n_waiting < STROBE_LIFE_WAITING)
-            life->waiting[life->n_waiting++] = (struct strobe_life_fresh){record->pid, record->tid};
-        return reason;
-    }
+    if (record->turn.is_out)
+        return reason_out(life, thread, record);
+    if (thread->is_waiting && thread->early_ns && thread->track)
+        put_woken(life, process, thread, strobe_sample_clock_tick(life->clock, thread->left_ns),
+                  thread->early_by, thread->early_cpu);
+    else if (thread->is_waiting)
+        life->counts.n_unwoken++;
     if (thread->asked_ns > thread->left_ns && thread->asked_ns < record->time)
         reason = thread->asked_reason;
     if (thread->asked_ns < record->time)
         thread->asked_ns = 0;
     thread->is_waiting = false;
+    thread->early_ns = 0;
     return reason;
 }
 
@@ -58,20 +91,16 @@ void strobe_life_wakes(struct strobe_life *life, const struct strobe_perf_record
     STROBE_ASSERT(record->what == STROBE_PERF_WAKES);
     struct strobe_life_process *process;
     struct strobe_life_thread *thread = thread_of(life, record->wake.tid, &process);
-    if (!thread || !thread->is_waiting || !thread->track)
+    uint32_t by = record->wake.is_interrupt ? 0 : record->tid;
+    if (!thread)
         return;
-    thread->is_waiting = false;
-    struct strobe_pending_event event = {.build = process->build,
-                                         .track = thread->track,
-                                         .tick = tick,
-                                         .proc = process->proc,
-                                         .kind = STROBE_KIND_WOKEN,
-                                         .cpu = record->wake.cpu,
-                                         .first = record->wake.is_interrupt ? 0 : record->tid};
-    if (!strobe_pending_has_room(&life->pending, 0))
-        strobe_life_flush(life);
-    strobe_pending_switch(&life->pending, event);
-    life->counts.n_wakes++;
+    if (thread->is_waiting && thread->track) {
+        put_woken(life, process, thread, tick, by, record->wake.cpu);
+        return;
+    }
+    thread->early_ns = record->time;
+    thread->early_by = by;
+    thread->early_cpu = record->wake.cpu;
 }
 
 /* What the system says that a thread is in. False: it is not allowed to ask. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "sample/syscalls.h"
 
 enum strobe_err strobe_pending_init(struct strobe_pending *pending)
 {
@@ -54,6 +55,42 @@ void strobe_pending_switch(struct strobe_pending *pending, struct strobe_pending
     add(pending, event);
 }
 
+void strobe_pending_zone(struct strobe_pending *pending, struct strobe_pending_event event,
+                         enum strobe_kind kind, uint64_t number)
+{
+    STROBE_ASSERT(strobe_pending_has_room(pending, 1));
+    event.kind = (uint8_t)kind;
+    event.first = (uint32_t)number;
+    if (kind == STROBE_KIND_ZONE_VALUE) {
+        event.first = pending->n_addresses;
+        pending->addresses[pending->n_addresses++] = number;
+    }
+    add(pending, event);
+}
+
+/* A step of a zone to its build. */
+static void put_zone(const struct strobe_pending *pending, const struct strobe_pending_event *event)
+{
+    const char *text;
+    switch (event->kind) {
+    case STROBE_KIND_ZONE_BEGIN:
+        strobe_build_zone_begin(event->build, event->track, event->tick, event->first);
+        break;
+    case STROBE_KIND_ZONE_END:
+        strobe_build_zone_end(event->build, event->track, event->tick);
+        break;
+    case STROBE_KIND_ZONE_VALUE:
+        strobe_build_event(event->build, event->track, event->tick, STROBE_KIND_ZONE_VALUE,
+                           &pending->addresses[event->first], NULL, 0);
+        break;
+    default:
+        STROBE_ASSERT(event->kind == STROBE_KIND_ZONE_TEXT);
+        text = strobe_syscalls_error((int)event->first);
+        strobe_build_event(event->build, event->track, event->tick, STROBE_KIND_ZONE_TEXT, NULL,
+                           text, strlen(text));
+    }
+}
+
 /* By process and thread; as they came within one. */
 static int compare(const void *a, const void *b)
 {
@@ -79,9 +116,12 @@ void strobe_pending_flush(struct strobe_pending *pending)
         if (event->kind == STROBE_KIND_SAMPLE)
             strobe_build_stack(event->build, event->track, event->tick, STROBE_KIND_SAMPLE,
                                event->cpu, pending->addresses + event->first, event->n);
-        else
+        else if (event->kind == STROBE_KIND_SWITCH_IN || event->kind == STROBE_KIND_SWITCH_OUT ||
+                 event->kind == STROBE_KIND_WOKEN)
             strobe_build_event(event->build, event->track, event->tick,
                                (enum strobe_kind)event->kind, numbers, NULL, 0);
+        else
+            put_zone(pending, event);
     }
     pending->n_events = pending->n_addresses = 0;
 }

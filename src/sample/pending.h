@@ -14,8 +14,9 @@ struct strobe_pending_event {
     uint64_t tick;
     uint32_t proc, order;
     uint32_t cpu;
-    uint32_t first; /* of a sample: in addresses; of a switch: its reason */
-    uint16_t n;     /* of a sample: addresses */
+    uint32_t
+        first; /* of a sample, and of a value: in addresses; of a switch: its reason; of a zone: its location; of a text: errno */
+    uint16_t n; /* of a sample: addresses */
     uint8_t kind;
 };
 
@@ -34,6 +35,9 @@ bool strobe_pending_has_room(const struct strobe_pending *pending, uint32_t n_ad
 void strobe_pending_sample(struct strobe_pending *pending, struct strobe_pending_event event,
                            const uint64_t *addresses, uint32_t n);
 void strobe_pending_switch(struct strobe_pending *pending, struct strobe_pending_event event);
+/* A step of a zone: begin with its location, value, text with an errno, end. There is room for one address. */
+void strobe_pending_zone(struct strobe_pending *pending, struct strobe_pending_event event,
+                         enum strobe_kind kind, uint64_t number);
 /* To the builds, thread by thread. */
 void strobe_pending_flush(struct strobe_pending *pending);
 

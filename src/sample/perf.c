@@ -17,6 +17,8 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "sample/perf_trace.h"
+#include "sample/py_kernel.h"
 
 #if defined(__x86_64__)
 #define HAS_UNWINDER 1
@@ -27,7 +29,7 @@
 enum {
     CPUS_MAX = 1024,
     RINGS_BYTES = 12 << 20, /* all large buffers together, where there are many processors */
-    RING_MOST = 2 << 20,
+    RING_MOST = 4 << 20,
     RING_LEAST = 64 << 10,
     LIFE_BYTES = 64 << 10,
     STACK_MOST = 16 << 10,
@@ -54,8 +56,9 @@ struct strobe_perf {
         struct strobe_perf_ring ring[RINGS];
     } * cpus; /* owned */
     uint32_t n_cpus;
-    struct pollfd *polled; /* owned: a large buffer each, and one more */
-    uint32_t *tids;        /* owned: threads that are open, of a running process */
+    struct pollfd *polled; /* owned: the buffers of samples and of tracepoints, and one more */
+    uint32_t n_polled;
+    uint32_t *tids; /* owned: threads that are open, of a running process */
     uint32_t n_tids, tids_room;
     uint64_t n_bad;
     struct strobe_perf_trace trace; /* tracepoints; an id is 0 where the kernel denies it */
@@ -97,20 +100,32 @@ static void shape_life(const struct strobe_perf *perf, struct perf_event_attr *a
     attr->build_id = perf->has_build_id;
 }
 
-/* Every time, with the kernel's stack. */
-static void shape_tracepoint(const struct strobe_perf *perf, struct perf_event_attr *attr,
-                             bool is_wake)
+/* Every time; of a thread that leaves its processor with the kernel's stack. */
+static void shape_tracepoint(const struct strobe_perf *perf, enum strobe_perf_role role,
+                             struct perf_event_attr *attr)
 {
+    const struct strobe_perf_trace *trace = &perf->trace;
     attr->type = PERF_TYPE_TRACEPOINT;
-    attr->config = is_wake ? perf->trace.wake_id : perf->trace.state_id;
+    attr->config = role == STROBE_PERF_WAKE     ? trace->wake_id
+                   : role == STROBE_PERF_ENTER  ? trace->enter_id
+                   : role == STROBE_PERF_RETURN ? trace->exit_id
+                                                : trace->state_id;
     attr->sample_period = 1;
     attr->sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW;
     attr->exclude_callchain_user = 1;
-    attr->exclude_callchain_kernel = is_wake;
+    attr->exclude_callchain_kernel = role != STROBE_PERF_STATE;
     attr->watermark = 1;
-    attr->wakeup_watermark = UINT32_MAX; /* rounds are frequent enough */
-    if (is_wake)                         /* of the machine */
+    attr->wakeup_watermark = (uint32_t)(perf->options.ring_bytes / 4); /* half of theirs */
+    if (role == STROBE_PERF_WAKE || role == STROBE_PERF_PYTHON)        /* of the machine */
         attr->inherit = attr->disabled = attr->enable_on_exec = attr->inherit_thread = 0;
+}
+
+/* What the program of py_kernel.h writes to; in the shape of a tracepoint without a stack. */
+static void shape_python(const struct strobe_perf *perf, struct perf_event_attr *attr)
+{
+    shape_tracepoint(perf, STROBE_PERF_PYTHON, attr);
+    attr->type = PERF_TYPE_SOFTWARE;
+    attr->config = PERF_COUNT_SW_BPF_OUTPUT;
 }
 
 static struct perf_event_attr shape(const struct strobe_perf *perf, enum strobe_perf_role role)
@@ -135,8 +150,10 @@ static struct perf_event_attr shape(const struct strobe_perf *perf, enum strobe_
         shape_clock(perf, &attr);
     else if (role == STROBE_PERF_LIFE)
         shape_life(perf, &attr);
+    else if (role == STROBE_PERF_PYTHON)
+        shape_python(perf, &attr);
     else if (role != STROBE_PERF_SWITCHES)
-        shape_tracepoint(perf, &attr, role == STROBE_PERF_WAKE);
+        shape_tracepoint(perf, role, &attr);
     else
         attr.context_switch = 1;
     return attr;
@@ -220,6 +237,12 @@ static int add_event(struct strobe_perf *perf, struct cpu *cpu, enum strobe_perf
     }
     perf->events[perf->n_events++] = (struct event){fd, (uint8_t)role};
     perf->is_proven = role == STROBE_PERF_CLOCK || perf->is_proven;
+    if (role == STROBE_PERF_CLOCK && perf->options.python &&
+        !strobe_py_kernel_attach(perf->options.python, fd))
+        perf->options.python = NULL;
+    if (role == STROBE_PERF_PYTHON &&
+        !strobe_py_kernel_set_output(perf->options.python, cpu->number, fd))
+        perf->options.python = NULL;
     return 0;
 }
 
@@ -234,10 +257,14 @@ static int open_on_cpu(struct strobe_perf *perf, struct cpu *cpu, uint32_t tid)
         if (error)
             return error;
     }
-    if (!perf->access.has_kernel) /* it would open, cost, and say nothing */
-        perf->trace.state_id = perf->trace.wake_id = 0;
-    if (perf->trace.state_id && add_event(perf, cpu, STROBE_PERF_STATE, tid))
-        perf->trace.state_id = 0;
+    struct strobe_perf_trace *trace = &perf->trace;
+    if (!perf->access.has_kernel) /* they would open, cost, and say nothing */
+        trace->state_id = trace->wake_id = trace->enter_id = trace->exit_id = 0;
+    if (trace->state_id && add_event(perf, cpu, STROBE_PERF_STATE, tid))
+        trace->state_id = 0;
+    if (trace->enter_id && (add_event(perf, cpu, STROBE_PERF_ENTER, tid) ||
+                            add_event(perf, cpu, STROBE_PERF_RETURN, tid)))
+        trace->enter_id = 0;
     return 0;
 }
 
@@ -245,24 +272,20 @@ static int open_on_cpu(struct strobe_perf *perf, struct cpu *cpu, uint32_t tid)
 static void open_wakes(struct strobe_perf *perf)
 {
     perf->access.has_states = perf->trace.state_id != 0;
+    perf->access.has_syscalls = perf->trace.enter_id != 0;
     for (uint32_t i = 0; i < perf->n_cpus && perf->trace.wake_id; i++)
         if (add_event(perf, &perf->cpus[i], STROBE_PERF_WAKE, (uint32_t)-1))
             perf->trace.wake_id = 0;
     perf->access.has_wakes = perf->trace.wake_id != 0;
 }
 
-/* Numbers and fields of the tracepoints, for whoever may read them. */
-static void find_tracepoints(struct strobe_perf_trace *trace)
+/* Where the frames of Pythons go to. */
+static void open_python(struct strobe_perf *perf)
 {
-    char text[8192];
-    memset(trace, 0, sizeof *trace);
-    if (strobe_tracefs_read("sched/sched_switch", text, sizeof text))
-        trace->state_id = strobe_tracefs_id(text);
-    if (trace->state_id && strobe_tracefs_read("sched/sched_waking", text, sizeof text) &&
-        strobe_tracefs_field(text, "common_flags", &trace->flags) &&
-        strobe_tracefs_field(text, "pid", &trace->woken) &&
-        strobe_tracefs_field(text, "target_cpu", &trace->target))
-        trace->wake_id = strobe_tracefs_id(text);
+    for (uint32_t i = 0; i < perf->n_cpus && perf->options.python; i++)
+        if (add_event(perf, &perf->cpus[i], STROBE_PERF_PYTHON, (uint32_t)-1))
+            perf->options.python = NULL;
+    perf->access.has_python = perf->options.python != NULL;
 }
 
 static int open_thread(struct strobe_perf *perf, uint32_t tid)
@@ -363,7 +386,7 @@ static bool list_cpus(struct strobe_perf *perf)
     long n = sysconf(_SC_NPROCESSORS_CONF);
     n = n < 1 ? 1 : n > CPUS_MAX ? CPUS_MAX : n;
     perf->cpus = calloc((size_t)n, sizeof *perf->cpus);
-    perf->polled = calloc((size_t)n + 1, sizeof *perf->polled);
+    perf->polled = calloc(2 * (size_t)n + 1, sizeof *perf->polled);
     if (!perf->cpus || !perf->polled)
         return false;
     for (long i = 0; i < n; i++)
@@ -416,16 +439,19 @@ enum strobe_err strobe_perf_open(const struct strobe_perf_options *options,
     perf->access =
         (struct strobe_perf_access){.has_kernel = true, .has_lost = true, .has_switches = true};
     perf->has_build_id = perf->has_thread_inherit = true;
-    if (options->has_waits)
-        find_tracepoints(&perf->trace);
+    strobe_perf_trace_find(&perf->trace, options->has_waits, options->has_syscalls);
     *system_error = open_all(perf);
     if (*system_error) {
         strobe_perf_close(perf);
         return strobe_err_from_errno(*system_error);
     }
     open_wakes(perf);
-    for (uint32_t i = 0; i < perf->n_cpus; i++)
-        perf->polled[i] = (struct pollfd){.fd = perf->cpus[i].owner[0], .events = POLLIN};
+    open_python(perf);
+    for (uint32_t i = 0; i < 2 * perf->n_cpus; i++) {
+        int fd = perf->cpus[i / 2].owner[i % 2 * 2];
+        if (fd >= 0)
+            perf->polled[perf->n_polled++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    }
     *out = perf;
     return STROBE_OK;
 }
@@ -452,10 +478,10 @@ uint32_t strobe_perf_n_cpus(const struct strobe_perf *perf)
 bool strobe_perf_wait(struct strobe_perf *perf, uint64_t ns, int wake_fd)
 {
     STROBE_ASSERT(perf->n_cpus && ns < 1ull << 40);
-    perf->polled[perf->n_cpus] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
-    if (poll(perf->polled, perf->n_cpus + 1, (int)(ns / 1000000)) <= 0)
+    perf->polled[perf->n_polled] = (struct pollfd){.fd = wake_fd, .events = POLLIN};
+    if (poll(perf->polled, perf->n_polled + 1, (int)(ns / 1000000)) <= 0)
         return false;
-    for (uint32_t i = 0; i < perf->n_cpus; i++)
+    for (uint32_t i = 0; i < perf->n_polled; i++)
         if (perf->polled[i].revents & (POLLHUP | POLLERR | POLLNVAL))
             perf->polled[i].fd = -1;
     return true;
@@ -463,7 +489,7 @@ bool strobe_perf_wait(struct strobe_perf *perf, uint64_t ns, int wake_fd)
 
 void strobe_perf_rest(struct strobe_perf *perf, uint64_t ns, int wake_fd)
 {
-    struct pollfd *wake = &perf->polled[perf->n_cpus];
+    struct pollfd *wake = &perf->polled[perf->n_polled];
     *wake = (struct pollfd){.fd = wake_fd, .events = POLLIN};
     poll(wake, 1, (int)(ns / 1000000));
 }

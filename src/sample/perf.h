@@ -8,11 +8,15 @@
  *   life     a dummy with mmap2, comm, task: a small buffer of its own, so that a flood of
  *            samples can't lose the record that says where code is mapped
  *
- * and where the kernel lets us (root) two tracepoints, with a third buffer per processor:
+ * and where the kernel lets us (root) and they are asked for tracepoints, with a third buffer per processor:
  *
  *   state    sched_switch: the kernel's stack when a thread leaves its processor, which says what it waits for
  *   wake     sched_waking, of all threads of the machine: it comes in the context of whoever wakes, so an event of the
  *            woken thread's own would miss it
+ *   enter    raw_syscalls:sys_enter, and
+ *   return   sys_exit
+ *
+ * In that buffer are the frames of Pythons, too, where the kernel reads them with the sample (py_kernel.h).
  *
  * An event per processor, because one that follows children can't have a buffer otherwise. Times are
  * CLOCK_MONOTONIC_RAW. Calls are for one thread.  SPDX-License-Identifier: MIT */
@@ -29,6 +33,9 @@ enum strobe_perf_role {
     STROBE_PERF_LIFE,
     STROBE_PERF_STATE,
     STROBE_PERF_WAKE,
+    STROBE_PERF_ENTER,
+    STROBE_PERF_RETURN,
+    STROBE_PERF_PYTHON,
     STROBE_PERF_ROLES
 };
 
@@ -36,9 +43,12 @@ struct strobe_perf_options {
     uint32_t hz;
     uint32_t pid;        /* of the command's process before its exec, or of a running process */
     bool is_running;     /* the latter: all its threads, no children */
+    bool has_syscalls;   /* likewise: system calls */
     bool has_waits;      /* tracepoints, too, where the kernel allows: reasons of waits, wake-ups */
     bool is_prompt;      /* wake whoever waits with each sample, not when a buffer is half full */
     uint64_t ring_bytes; /* of a large buffer at the most; 0: as the machine's size allows */
+    const struct strobe_py_kernel
+        *python; /* borrowed: what reads Python's frames in the kernel; NULL: nothing does */
 };
 
 struct strobe_perf;
@@ -49,6 +59,8 @@ struct strobe_perf_access {
     bool has_lost;   /* exact losses: Linux 6.0 */
     bool has_switches;
     bool has_states, has_wakes; /* the tracepoints are open */
+    bool has_syscalls;          /* likewise */
+    bool has_python;            /* frames of Pythons come with their samples */
     uint32_t n_missed;          /* threads that no event could be opened for */
     int error;                  /* errno of the last refusal */
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "sample/py_kernel.h"
 
 enum { TRAILER_BYTES = 24, HEAD_BYTES = 8, SAMPLE_HEAD = HEAD_BYTES + TRAILER_BYTES };
 
@@ -77,6 +78,20 @@ static bool read_stack(const uint8_t *at, const uint8_t *end, struct strobe_perf
     return true;
 }
 
+/* A system call's begin or end. */
+static bool read_call(const uint8_t *raw, size_t n_raw, const struct strobe_perf_trace *trace,
+                      bool is_enter, struct strobe_perf_record *out)
+{
+    uint64_t number, result = 0;
+    if (!strobe_tracefs_value(is_enter ? &trace->entered : &trace->left, raw, n_raw, &number) ||
+        (!is_enter && !strobe_tracefs_value(&trace->result, raw, n_raw, &result)))
+        return false;
+    out->what = is_enter ? STROBE_PERF_CALLS : STROBE_PERF_RETURNS;
+    out->call.number = (int64_t)number;
+    out->call.result = (int64_t)result;
+    return true;
+}
+
 /* The raw data of a tracepoint. */
 static bool read_trace(const uint8_t *at, const uint8_t *end, const struct strobe_perf_trace *trace,
                        struct strobe_perf_record *out)
@@ -95,6 +110,14 @@ static bool read_trace(const uint8_t *at, const uint8_t *end, const struct strob
         out->what = STROBE_PERF_OFF;
         return true;
     }
+    if (id == STROBE_PY_KERNEL_ID) {
+        out->what = STROBE_PERF_FRAMES;
+        out->frames.bytes = raw;
+        out->frames.n_bytes = n_raw;
+        return true;
+    }
+    if (id && (id == trace->enter_id || id == trace->exit_id))
+        return read_call(raw, n_raw, trace, id == trace->enter_id, out);
     out->what = STROBE_PERF_OTHER;
     if (id != trace->wake_id)
         return true;

@@ -36,16 +36,20 @@ struct strobe_perf_shape {
 
 /* Tracepoints by their numbers (0: not open), and where their fields are. */
 struct strobe_perf_trace {
-    uint32_t state_id, wake_id;
-    struct strobe_tracefs_field flags, woken, target; /* of all; of sched_waking */
+    uint32_t state_id, wake_id, enter_id, exit_id;
+    struct strobe_tracefs_field flags, woken, target;  /* of all; of sched_waking */
+    struct strobe_tracefs_field entered, left, result; /* of system calls: numbers and result */
 };
 
 enum strobe_perf_what {
     STROBE_PERF_OTHER = 0, /* of no interest */
     STROBE_PERF_SAMPLE,
     STROBE_PERF_SWITCH,
-    STROBE_PERF_OFF,   /* tid leaves its processor; sample.chain: where in the kernel */
-    STROBE_PERF_WAKES, /* tid wakes another thread */
+    STROBE_PERF_OFF,     /* tid leaves its processor; sample.chain: where in the kernel */
+    STROBE_PERF_WAKES,   /* tid wakes another thread */
+    STROBE_PERF_CALLS,   /* tid enters a system call */
+    STROBE_PERF_RETURNS, /* and leaves it */
+    STROBE_PERF_FRAMES,  /* Python's frames of tid, whose sample comes next */
     STROBE_PERF_MMAP,
     STROBE_PERF_COMM,
     STROBE_PERF_FORK,
@@ -73,6 +77,13 @@ struct strobe_perf_record {
             uint32_t tid, cpu; /* who is woken, and where it will run */
             bool is_interrupt; /* no thread wakes it: tid is who was interrupted */
         } wake;
+        struct {
+            int64_t number, result;
+        } call;
+        struct {
+            const void *bytes; /* borrowed: py_kernel.h */
+            size_t n_bytes;
+        } frames;
         struct {
             struct strobe_module_file file; /* its path is borrowed */
             uint64_t offset;

@@ -21,7 +21,7 @@
 #define STROBE_PY_ADDRESS  (1ull << 62)
 #define STROBE_PY_FUNCTION (1ull << 20)
 #define STROBE_PY_NO_CODE  UINT64_MAX /* in the place of an address */
-#define STROBE_PY_FRESH_NS 50000000ull
+#define STROBE_PY_FRESH_NS 250000000ull
 
 enum {
     STROBE_PY_FUNCTIONS_MAX = 1 << 16,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "sample/py_kernel.h"
 
 enum { INTERPRETERS_MAX = 64, OWNED_BY_C_STACK = 3 };
 
@@ -62,22 +63,23 @@ uint64_t strobe_py_stack_find(struct strobe_py_memory *memory,
 /* ---- frames ---- */
 
 struct walk {
-    struct strobe_py_memory *memory;
-    const struct strobe_py_target *target;
+    struct strobe_py_memory *memory; /* NULL: all was read before */
+    const struct strobe_py_layout *layout;
     struct strobe_py_stack *out;
-    uint64_t cframe;     /* of the activation; 0: none */
-    uint32_t first_open; /* frames from here on have no activation yet */
+    const struct strobe_py_kernel_head *record; /* by the kernel; NULL: it was not */
+    uint64_t cframe;                            /* of the activation; 0: none */
+    uint32_t nth_cframe;                        /* of the record */
+    uint32_t first_open;                        /* frames from here on have no activation yet */
 };
 
 /* Where in its code a frame is. */
-static uint32_t place_of(const struct strobe_py_layout *l, const uint8_t *frame, uint64_t code)
+static uint32_t place_of(const struct strobe_py_layout *l, uint64_t at, uint64_t code)
 {
-    int32_t last;
     if (l->at_unit) {
-        memcpy(&last, frame + l->frame_at, sizeof last);
+        int32_t last = (int32_t)at;
         return last > 0 && last < 1 << 28 ? (uint32_t)last * l->at_unit : 0;
     }
-    uint64_t at = word_of(frame, l->frame_at), begin = code + l->code_bytes;
+    uint64_t begin = code + l->code_bytes;
     return at >= begin && at - begin < 1u << 28 ? (uint32_t)(at - begin) : 0;
 }
 
@@ -89,36 +91,57 @@ static void close_activation(struct walk *w, uint64_t address)
         w->out->frames[w->first_open++].activation = address;
 }
 
-/* One frame. False: it can't be read, or there is no room. */
-static bool take_frame(struct walk *w, uint64_t address, uint64_t *previous)
+/* The cframe of the activation that called this one. 0: there is none, or it can't be read. */
+static uint64_t next_cframe(struct walk *w)
 {
-    const struct strobe_py_layout *l = &w->target->layout;
+    uint64_t next;
+    if (!w->record)
+        return strobe_py_memory_word(w->memory, w->cframe + w->layout->cframe_previous, &next)
+                   ? next
+                   : 0;
+    STROBE_ASSERT(w->record->n_cframes <= STROBE_PY_KERNEL_CFRAMES);
+    return ++w->nth_cframe < w->record->n_cframes ? w->record->cframes[2ull * w->nth_cframe] : 0;
+}
+
+/* One frame. False: it is none, or there is no room. */
+static bool take_frame(struct walk *w, const struct strobe_py_kernel_frame *frame)
+{
+    const struct strobe_py_layout *l = w->layout;
+    uint8_t flag = (uint8_t)frame->flag;
+    if (l->entry == STROBE_PY_ENTRY_FRAME && flag == OWNED_BY_C_STACK) {
+        close_activation(w, frame->address);
+        return true;
+    }
+    if (!frame->code || w->out->n == STROBE_PY_FRAMES)
+        return false;
+    w->out->frames[w->out->n++] =
+        (struct strobe_py_frame){.code = frame->code, .at = place_of(l, frame->at, frame->code)};
+    if (l->entry == STROBE_PY_ENTRY_FLAG && flag) {
+        close_activation(w, w->cframe);
+        w->cframe = next_cframe(w);
+    }
+    return true;
+}
+
+/* One frame of the process's memory. False: it can't be read. */
+static bool read_frame(struct walk *w, uint64_t address, uint64_t *previous)
+{
+    const struct strobe_py_layout *l = w->layout;
     const uint8_t *frame = strobe_py_memory_at(w->memory, address, STROBE_PY_FRAME_BYTES);
     if (!frame)
         return false;
     *previous = word_of(frame, l->frame_previous);
-    if (l->entry == STROBE_PY_ENTRY_FRAME && frame[l->frame_flag] == OWNED_BY_C_STACK) {
-        close_activation(w, address);
-        return true;
-    }
-    uint64_t code = word_of(frame, l->frame_code);
-    if (!code || w->out->n == STROBE_PY_FRAMES)
-        return false;
-    w->out->frames[w->out->n++] =
-        (struct strobe_py_frame){.code = code, .at = place_of(l, frame, code)};
-    if (l->entry == STROBE_PY_ENTRY_FLAG && frame[l->frame_flag]) {
-        close_activation(w, w->cframe);
-        if (!strobe_py_memory_word(w->memory, w->cframe + l->cframe_previous, &w->cframe))
-            w->cframe = 0;
-    }
-    return true;
+    return take_frame(w, &(struct strobe_py_kernel_frame){.address = address,
+                                                          .code = word_of(frame, l->frame_code),
+                                                          .at = word_of(frame, l->frame_at),
+                                                          .flag = frame[l->frame_flag]});
 }
 
 void strobe_py_stack_read(struct strobe_py_memory *memory, const struct strobe_py_target *target,
                           uint64_t state, struct strobe_py_stack *out)
 {
     const struct strobe_py_layout *l = &target->layout;
-    struct walk w = {.memory = memory, .target = target, .out = out};
+    struct walk w = {.memory = memory, .layout = l, .out = out};
     uint64_t frame = 0, previous = 0;
     STROBE_ASSERT(l->frame_at + 8 <= STROBE_PY_FRAME_BYTES);
     out->n = 0;
@@ -128,5 +151,31 @@ void strobe_py_stack_read(struct strobe_py_memory *memory, const struct strobe_p
         out->is_cut = !frame || !strobe_py_memory_word(memory, frame + l->cframe_frame, &frame);
     }
     for (uint32_t i = 0; frame && !out->is_cut; i++, frame = previous)
-        out->is_cut = i == 2 * STROBE_PY_FRAMES || !take_frame(&w, frame, &previous);
+        out->is_cut = i == 2 * STROBE_PY_FRAMES || !read_frame(&w, frame, &previous);
+}
+
+bool strobe_py_stack_take(const void *bytes, size_t n_bytes, const struct strobe_py_layout *layout,
+                          struct strobe_py_stack *out)
+{
+    struct strobe_py_kernel_head head;
+    struct strobe_py_kernel_frame frame;
+    const uint8_t *at = bytes;
+    if (n_bytes < sizeof head)
+        return false;
+    memcpy(&head, at, sizeof head);
+    if (head.id != STROBE_PY_KERNEL_ID || head.n_cframes > STROBE_PY_KERNEL_CFRAMES ||
+        head.n_frames > (n_bytes - sizeof head) / sizeof frame)
+        return false;
+    struct walk w = {.layout = layout, .out = out, .record = &head};
+    w.cframe = head.n_cframes ? head.cframes[0] : 0;
+    out->n = 0;
+    out->is_cut = head.rest != 0;
+    for (uint32_t i = 0; i < head.n_frames; i++) {
+        memcpy(&frame, at + sizeof head + i * sizeof frame, sizeof frame);
+        if (!take_frame(&w, &frame)) {
+            out->is_cut = true;
+            break;
+        }
+    }
+    return true;
 }

@@ -36,5 +36,8 @@ bool strobe_py_stack_is_of(struct strobe_py_memory *memory, const struct strobe_
 /* Read its frames. What they say is not checked: one that names no code object ends the stack (py_names.h). */
 void strobe_py_stack_read(struct strobe_py_memory *memory, const struct strobe_py_target *target,
                           uint64_t state, struct strobe_py_stack *out);
+/* The frames of a record of the kernel's (py_kernel.h). False: it can't be right. */
+bool strobe_py_stack_take(const void *bytes, size_t n_bytes, const struct strobe_py_layout *layout,
+                          struct strobe_py_stack *out);
 
 #endif

@@ -15,6 +15,7 @@ void strobe_py_watch_free(struct strobe_py_watch *watch)
         free((void *)(uintptr_t)watch->images.entries[i].value);
     strobe_map_free(&watch->images);
     strobe_py_names_free(&watch->names);
+    strobe_py_kernel_close(watch->kernel);
 }
 
 /* ---- the interpreter ---- */
@@ -194,6 +195,59 @@ void strobe_py_watch_shoot(struct strobe_py_watch *watch, struct strobe_py_proce
         watch->n_gone = watch->n_shots - STROBE_PY_SHOTS;
 }
 
+/* ---- by the kernel ---- */
+
+void strobe_py_watch_take(struct strobe_py_watch *watch, struct strobe_py_process *process,
+                          struct strobe_py_thread *thread, const void *bytes, size_t n_bytes,
+                          uint32_t pid)
+{
+    STROBE_ASSERT(process->state == STROBE_PY_READ && pid);
+    thread->exact = 0;
+    if (!strobe_py_stack_take(bytes, n_bytes, &process->target.layout, &watch->stack))
+        return;
+    struct strobe_py_shot *shot = shot_at(watch, watch->n_shots);
+    *shot = (struct strobe_py_shot){.pid = pid,
+                                    .first = watch->n_words}; /* found by its number alone */
+    strobe_py_memory_begin(&watch->memory, pid,
+                           NULL); /* names of what is new are read from outside */
+    put_shot(watch, process, thread, shot, strobe_clock_read_ns(CLOCK_MONOTONIC_RAW));
+    thread->exact = ++watch->n_shots;
+    if (watch->n_shots - watch->n_gone > STROBE_PY_SHOTS)
+        watch->n_gone = watch->n_shots - STROBE_PY_SHOTS;
+}
+
+void strobe_py_watch_ask_kernel(struct strobe_py_watch *watch, struct strobe_py_process *process,
+                                struct strobe_py_thread *thread, uint32_t pid, uint32_t tid,
+                                uint64_t now_ns)
+{
+    const struct strobe_py_layout *l = &process->target.layout;
+    uint64_t id_at, id;
+    STROBE_ASSERT(watch->kernel && process->state == STROBE_PY_READ);
+    if (thread->found_ns && now_ns - thread->found_ns < STROBE_PY_FIND_NS)
+        return;
+    thread->found_ns = now_ns;
+    watch->n_asked += !thread->state;
+    if (!find_state(watch, process, thread, pid, tid))
+        return;
+    id_at = thread->state + (l->thread_native ? l->thread_native : l->thread_id);
+    if (strobe_py_memory_word(&watch->memory, id_at, &id) &&
+        strobe_py_kernel_watch(watch->kernel, pid, tid, l, thread->state, id_at, id))
+        thread->watched_pid = pid;
+}
+
+/* The kernel's shot for the sample that is taken now. NULL: there is none. */
+static const struct strobe_py_shot *exact_shot(struct strobe_py_watch *watch,
+                                               struct strobe_py_thread *thread)
+{
+    uint64_t number = thread ? thread->exact : 0;
+    STROBE_ASSERT(number <= watch->n_shots);
+    if (!number)
+        return NULL;
+    thread->exact = 0;
+    const struct strobe_py_shot *shot = shot_at(watch, number - 1);
+    return watch->n_shots - number < STROBE_PY_SHOTS && is_there(watch, shot) ? shot : NULL;
+}
+
 void strobe_py_watch_forget(struct strobe_py_watch *watch, uint64_t before_ns)
 {
     STROBE_ASSERT(watch->n_gone <= watch->n_shots);
@@ -293,7 +347,7 @@ static void join_by_place(struct joint *j, const struct strobe_unwind_stack *nat
 }
 
 uint32_t strobe_py_watch_join(struct strobe_py_watch *watch, struct strobe_py_process *process,
-                              uint32_t tid, uint64_t sample_ns,
+                              struct strobe_py_thread *thread, uint32_t tid, uint64_t sample_ns,
                               const struct strobe_unwind_stack *native, struct strobe_build *build,
                               uint64_t *out)
 {
@@ -301,7 +355,8 @@ uint32_t strobe_py_watch_join(struct strobe_py_watch *watch, struct strobe_py_pr
     uint32_t n_evaluators = 0;
     for (uint32_t i = 0; i < native->n; i++)
         n_evaluators += is_evaluator(process, native->addresses[i]);
-    const struct strobe_py_shot *shot = shot_for(watch, tid, sample_ns);
+    const struct strobe_py_shot *shot =
+        watch->kernel ? exact_shot(watch, thread) : shot_for(watch, tid, sample_ns);
     struct joint j = {.watch = watch, .process = process, .shot = shot, .build = build, .out = out};
     if (shot && n_evaluators) {
         if (process->target.layout.entry == STROBE_PY_ENTRY_EACH)

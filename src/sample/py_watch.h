@@ -4,7 +4,9 @@
  *   the sample's turn comes   ─► the native stack's frames of the evaluator are replaced by those of its shot
  *                                (strobe_py_watch_join)
  *
- * The thread runs on meanwhile, so a shot is late by what the trace says. An activation of the evaluator is known by its place in
+ * As root the kernel itself reads them with the sample (py_kernel.h): such a shot is of that very moment, and nobody is woken for it.
+ *
+ * Else the thread runs on meanwhile, so a shot is late by what the trace says. An activation of the evaluator is known by its place in
  * the C stack: where the shot has another one there, the native frame stays. A thread that has left its processor since the sample
  * is at the place where it left it, most often a system call: then there is no shot, unless it left it at once.
  * One thread. Memory: fixed, and bounded names.  SPDX-License-Identifier: MIT */
@@ -13,6 +15,7 @@
 
 #include "sample/module.h"
 #include "sample/py_image.h"
+#include "sample/py_kernel.h"
 #include "sample/py_names.h"
 #include "sample/unwind.h"
 
@@ -22,6 +25,7 @@
  * processors: a recorder that is woken with each sample keeps the prompt ones alone. */
 #define STROBE_PY_PROMPT_NS 500000ull
 #define STROBE_PY_LATE_NS   2000000ull
+#define STROBE_PY_FIND_NS   20000000ull /* between two looks for a thread's state */
 enum { STROBE_PY_SHOTS = 1 << 11, STROBE_PY_WORDS = 1 << 16, STROBE_PY_LAST_PLACES = 64 };
 
 /* Why a Python has samples with its frames or without; on disk, docs/file-format.md. */
@@ -50,7 +54,10 @@ struct strobe_py_thread {
     uint64_t state;     /* its thread state; 0: not found yet */
     uint32_t inner_tid; /* its number in its own pid namespace */
     struct strobe_py_spans again;
-    uint64_t looked_ns; /* when all addresses below were last looked up */
+    uint64_t looked_ns;   /* when all addresses below were last looked up */
+    uint64_t exact;       /* number of the kernel's shot for the next sample, + 1; 0: none */
+    uint64_t found_ns;    /* when its state was last looked for, for the kernel */
+    uint32_t watched_pid; /* of its process, where the kernel watches it; 0: it does not */
     uint32_t n;
     struct strobe_py_place {
         uint64_t code, address;
@@ -77,7 +84,9 @@ struct strobe_py_watch {
     struct strobe_map
         images;           /* module's id: struct strobe_py_image *, owned, or 0: it is no Python */
     uint64_t late_max_ns; /* one of the two above */
-    uint32_t n_opened, n_read; /* processes ever; of these alive with frames to be read */
+    uint32_t n_opened, n_read;       /* processes ever; of these alive with frames to be read */
+    uint64_t n_asked;                /* threads that the kernel was asked to watch, ever */
+    struct strobe_py_kernel *kernel; /* owned: reads frames with each sample; NULL: nothing does */
 };
 
 void strobe_py_watch_free(struct strobe_py_watch *watch);
@@ -93,12 +102,21 @@ void strobe_py_watch_set(struct strobe_py_watch *watch, struct strobe_py_process
 /* Read the frames of a thread; `what` has the thread, its sample and when it left its processor. */
 void strobe_py_watch_shoot(struct strobe_py_watch *watch, struct strobe_py_process *process,
                            struct strobe_py_thread *thread, const struct strobe_py_shot *what);
+/* What the kernel read of a thread, for its next sample. */
+void strobe_py_watch_take(struct strobe_py_watch *watch, struct strobe_py_process *process,
+                          struct strobe_py_thread *thread, const void *bytes, size_t n_bytes,
+                          uint32_t pid);
+/* Have the kernel read the frames of a thread from now on, if it does not yet; at a time of the samples' clock. */
+void strobe_py_watch_ask_kernel(struct strobe_py_watch *watch, struct strobe_py_process *process,
+                                struct strobe_py_thread *thread, uint32_t pid, uint32_t tid,
+                                uint64_t now_ns);
 /* Shots of samples from before this time are no longer wanted. */
 void strobe_py_watch_forget(struct strobe_py_watch *watch, uint64_t before_ns);
 
-/* The native stack with Python frames, to `out`, which has room for STROBE_UNWIND_MAX: how many. What new frames are goes to the build. */
+/* The native stack with Python frames, to `out`, which has room for STROBE_UNWIND_MAX: how many. What new frames are goes to the build.
+ * `thread` may be NULL. */
 uint32_t strobe_py_watch_join(struct strobe_py_watch *watch, struct strobe_py_process *process,
-                              uint32_t tid, uint64_t sample_ns,
+                              struct strobe_py_thread *thread, uint32_t tid, uint64_t sample_ns,
                               const struct strobe_unwind_stack *native, struct strobe_build *build,
                               uint64_t *out);
 

@@ -23,7 +23,8 @@
 #include "sample/symbolize.h"
 
 enum { BUDGET_BYTES = 8 << 20, SWITCHES_MAX = 20000, PROMPT_NICE = -15 };
-#define WAIT_NS   40000000ull
+#define WAIT_NS   100000000ull  /* between two rounds: being woken costs more than ten samples */
+#define QUICK_NS  40000000ull   /* likewise, while there is something to be found out soon */
 #define GLANCE_NS 1000000ull    /* between two glances at the buffers, where a Python is */
 #define FLUSH_NS  1000000000ull /* a block costs some hundred bytes, however few samples are in it */
 #define SECOND_NS 1000000000ull
@@ -35,10 +36,11 @@ struct strobe_sampler {
     struct strobe_perf *perf;         /* owned */
     struct strobe_sample_clock clock;
     struct strobe_life life;
-    uint64_t until;      /* RAW time of the round before */
-    uint64_t flushed_ns; /* mono */
-    uint64_t round_ns;   /* mono: of the last round */
-    uint64_t rate_ns;    /* when the rate of switches was looked at */
+    uint64_t until;                   /* RAW time of the round before */
+    uint64_t flushed_ns;              /* mono */
+    uint64_t round_ns;                /* mono: of the last round */
+    uint64_t quick_until_ns, n_asked; /* mono; threads that the kernel was asked to watch */
+    uint64_t rate_ns;                 /* when the rate of switches was looked at */
     uint64_t first_tick, told_lost, told_reasons;
     struct strobe_life_counts told; /* what is in the trace's losses already */
     bool switches_off, has_stopped;
@@ -75,16 +77,16 @@ static void tell_losses(struct strobe_sampler *s)
     bool is_exact = strobe_perf_access(s->perf)->has_lost;
     uint64_t n_lost = is_exact ? strobe_perf_n_lost(s->perf, STROBE_PERF_CLOCK) +
                                      strobe_perf_n_lost(s->perf, STROBE_PERF_SWITCHES) +
-                                     strobe_perf_n_lost(s->perf, STROBE_PERF_LIFE)
+                                     strobe_perf_n_lost(s->perf, STROBE_PERF_LIFE) +
+                                     strobe_perf_n_lost(s->perf, STROBE_PERF_ENTER) +
+                                     strobe_perf_n_lost(s->perf, STROBE_PERF_RETURN)
                                : counts->n_lost_told;
     if (n_lost > s->n_lost)
         s->n_lost = n_lost;
     lose(s, STROBE_LOSS_SAMPLE_FULL, s->n_lost + strobe_perf_n_bad(s->perf), &s->told_lost);
-    if (is_exact)
-        lose(s, STROBE_LOSS_REASONS_FULL,
-             strobe_perf_n_lost(s->perf, STROBE_PERF_STATE) +
-                 strobe_perf_n_lost(s->perf, STROBE_PERF_WAKE),
-             &s->told_reasons);
+    uint64_t n_reasons = is_exact ? strobe_perf_n_lost(s->perf, STROBE_PERF_STATE) : 0;
+    if (strobe_perf_access(s->perf)->has_wakes)
+        lose(s, STROBE_LOSS_REASONS_FULL, n_reasons + counts->n_unwoken, &s->told_reasons);
     lose(s, STROBE_LOSS_THROTTLED, counts->n_throttled, &s->told.n_throttled);
     lose(s, STROBE_LOSS_REFUSED, counts->n_refused, &s->told.n_refused);
 }
@@ -148,6 +150,10 @@ static void do_round(struct strobe_sampler *s)
     strobe_py_watch_forget(s->life.python, s->until);
     s->until = raw;
     s->round_ns = now;
+    if (s->life.python->n_asked !=
+        s->n_asked) /* a new thread has no Python frames until it is answered */
+        s->quick_until_ns = now + SECOND_NS;
+    s->n_asked = s->life.python->n_asked;
     watch_switches(s, now);
     if (now - s->flushed_ns >= FLUSH_NS)
         flush(s);
@@ -164,17 +170,24 @@ static void glance(struct strobe_sampler *s)
     strobe_life_shoot(&s->life);
 }
 
+/* Between two rounds. */
+static uint64_t pace_ns(const struct strobe_sampler *s)
+{
+    uint64_t rest_ns = strobe_perf_rest_ns(s->perf);
+    uint64_t pace = strobe_clock_mono_ns() < s->quick_until_ns ? QUICK_NS : WAIT_NS;
+    return rest_ns < pace ? rest_ns : pace;
+}
+
 /* Until a round or a glance is due. True: a round is, whatever the time. */
 static bool wait_for_records(struct strobe_sampler *s, bool has_python)
 {
     if (!s->options.is_prompt)
-        return strobe_perf_wait(s->perf, has_python ? GLANCE_NS : WAIT_NS, s->wake_fd);
+        return strobe_perf_wait(s->perf, has_python ? GLANCE_NS : pace_ns(s), s->wake_fd);
     if (has_python) {
-        strobe_perf_wait(s->perf, WAIT_NS, s->wake_fd);
+        strobe_perf_wait(s->perf, pace_ns(s), s->wake_fd);
         return false;
     }
-    uint64_t ns = strobe_perf_rest_ns(s->perf);
-    strobe_perf_rest(s->perf, ns < WAIT_NS ? ns : WAIT_NS, s->wake_fd);
+    strobe_perf_rest(s->perf, pace_ns(s), s->wake_fd);
     return true;
 }
 
@@ -215,8 +228,6 @@ static void *run(void *context)
     struct strobe_sampler *s = context;
     if (s->options.is_prompt)
         hurry();
-    uint64_t rest_ns = strobe_perf_rest_ns(s->perf);
-    uint64_t every_ns = rest_ns < WAIT_NS ? rest_ns : WAIT_NS;
     for (bool has_python = false;;) {
         bool is_due = wait_for_records(s, has_python);
         pthread_mutex_lock(&s->lock);
@@ -224,7 +235,7 @@ static void *run(void *context)
         if (!stop)
             glance(s);
         if (!stop && !s->paused &&
-            (is_due || strobe_clock_mono_ns() - s->round_ns + GLANCE_NS >= every_ns))
+            (is_due || strobe_clock_mono_ns() - s->round_ns + GLANCE_NS >= pace_ns(s)))
             do_round(s);
         has_python = strobe_life_has_python(&s->life);
         pthread_mutex_unlock(&s->lock);
@@ -266,6 +277,39 @@ static void set_clock(struct strobe_sampler *s)
     while (s->clock.n < 2)
         strobe_sample_clock_read(&s->clock);
     s->flushed_ns = s->rate_ns = strobe_clock_mono_ns();
+    s->quick_until_ns = s->rate_ns + SECOND_NS;
+}
+
+/* The kernel's events, with what reads Python's frames in it where it allows that: then nobody is woken with each sample. */
+static enum strobe_err open_perf(struct strobe_sampler *s, int *system_error)
+{
+    const struct strobe_sampler_options *options = &s->options;
+    struct strobe_py_kernel *kernel = NULL;
+    STROBE_ASSERT(!s->perf);
+    if (strobe_py_kernel_open(&kernel))
+        kernel = NULL;
+    for (;;) {
+        struct strobe_perf_options perf = {.hz = options->hz,
+                                           .pid = options->pid,
+                                           .is_running = options->is_running,
+                                           .has_waits = options->has_waits,
+                                           .has_syscalls = options->has_syscalls,
+                                           .is_prompt = options->is_prompt && !kernel,
+                                           .ring_bytes = options->ring_bytes,
+                                           .python = kernel};
+        enum strobe_err err = strobe_perf_open(&perf, &s->perf, system_error);
+        if (!err && kernel && strobe_perf_access(s->perf)->has_python) {
+            s->options.is_prompt = false;
+            s->life.python->kernel = kernel;
+            return STROBE_OK;
+        }
+        strobe_py_kernel_close(kernel);
+        if (err || !kernel)
+            return err;
+        kernel = NULL; /* without it, then */
+        strobe_perf_close(s->perf);
+        s->perf = NULL;
+    }
 }
 
 enum strobe_err strobe_sampler_open(const struct strobe_sampler_options *options,
@@ -280,28 +324,25 @@ enum strobe_err strobe_sampler_open(const struct strobe_sampler_options *options
     pthread_mutex_init(&s->lock, NULL);
     set_clock(s);
     s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    struct strobe_perf_options perf = {.hz = options->hz,
-                                       .pid = options->pid,
-                                       .is_running = options->is_running,
-                                       .has_waits = options->has_waits,
-                                       .is_prompt = options->is_prompt,
-                                       .ring_bytes = options->ring_bytes};
     enum strobe_err err = s->wake_fd < 0 ? STROBE_ERR_LIMIT : STROBE_OK;
-    if (!err)
-        err = strobe_perf_open(&perf, &s->perf, system_error);
     if (!err && !(err = strobe_build_store_open(&s->options.store, &s->store)))
         err = strobe_life_init(&s->life, s->store, &s->clock);
+    if (!err)
+        err = open_perf(s, system_error);
     if (err) {
         free_all(s);
         return err;
     }
     s->life.hz = options->hz;
-    s->life.python->late_max_ns = options->is_prompt ? STROBE_PY_PROMPT_NS : STROBE_PY_LATE_NS;
+    s->life.has_zones = strobe_perf_access(s->perf)->has_syscalls;
+    s->life.python->late_max_ns = s->options.is_prompt ? STROBE_PY_PROMPT_NS : STROBE_PY_LATE_NS;
     s->life.has_kernel = strobe_perf_access(s->perf)->has_kernel;
     if (strobe_perf_access(s->perf)->has_states) /* 0.1 s that a round does not have */
         strobe_blocked_read(&s->life.blocked, "/proc/kallsyms");
     if (options->is_running)
         strobe_life_attach(&s->life, options->pid);
+    else
+        strobe_life_begin(&s->life, options->pid);
     uint64_t none = 0;
     lose(s, STROBE_LOSS_UNSAMPLED, strobe_perf_access(s->perf)->n_missed, &none);
     if (!start_thread(s)) {
@@ -321,6 +362,8 @@ struct strobe_sampler_status strobe_sampler_status(struct strobe_sampler *s)
     struct strobe_sampler_status status = {
         .n_samples = s->life.counts.n_samples,
         .n_switches = s->life.counts.n_switches,
+        .n_calls = s->life.counts.n_calls,
+        .has_syscalls = access->has_syscalls,
         .n_lost = s->n_lost,
         .n_cut = s->life.counts.n_cut,
         .n_processes = s->life.counts.n_processes,
@@ -393,6 +436,7 @@ void strobe_sampler_stop(struct strobe_sampler *s)
     strobe_perf_stop(s->perf);
     strobe_sample_clock_read(&s->clock);
     take_records(s, UINT64_MAX);
+    strobe_life_end(&s->life);
     flush(s);
 }
 

@@ -26,24 +26,27 @@ struct strobe_sampler_options {
     struct strobe_build_store_options
         store; /* of the sampler's block; the calls come on the sampler's thread */
     uint32_t hz;
-    uint32_t pid;    /* the command's process, which has not called exec yet, or a running one */
-    bool is_running; /* the latter */
-    bool is_mono;    /* the trace's clock is CLOCK_MONOTONIC, not the counter */
-    bool has_waits;  /* reasons of waits and wake-ups by the kernel's tracepoints, too */
-    bool is_prompt;  /* it may be a Python: its frames are read with each sample */
-    bool no_names;   /* leave the names of addresses to the readers */
+    uint32_t pid;      /* the command's process, which has not called exec yet, or a running one */
+    bool is_running;   /* the latter */
+    bool is_mono;      /* the trace's clock is CLOCK_MONOTONIC, not the counter */
+    bool has_syscalls; /* system calls as zones, by the kernel's tracepoints */
+    bool has_waits;    /* reasons of waits and wake-ups by the kernel's tracepoints, too */
+    bool is_prompt;    /* it may be a Python: its frames are read with each sample */
+    bool no_names;     /* leave the names of addresses to the readers */
     uint64_t ring_bytes;   /* of a buffer; 0: as large as the user may have */
     uint32_t switches_max; /* a second and processor, above which they are turned off; 0: 20,000 */
 };
 
 struct strobe_sampler_status {
     uint64_t n_samples, n_switches;  /* stored */
+    uint64_t n_calls;                /* system calls, likewise */
     uint64_t n_lost;                 /* records that the kernel's buffers had no room for */
     uint64_t n_cut;                  /* samples whose outer frames are missing */
     uint32_t n_processes, n_threads; /* of which there are any */
     uint32_t n_missed;               /* threads that could not be sampled */
     bool has_kernel;                 /* the kernel's frames are there */
     bool switches_off;               /* there were too many */
+    bool has_syscalls;               /* the kernel gives system calls */
 };
 
 /* Why the kernel would refuse samples of `pid` (0: of a command): errno, 0: it would not, and *has_kernel says if its own side is given. */

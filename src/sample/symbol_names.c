@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "sample/symbol_code.h"
 #include "sample/symbol_jit.h"
 
 struct kernel_symbol {
@@ -31,6 +32,8 @@ struct naming {
     Dwfl_Module *elf; /* borrowed from dwfl; NULL: not at hand */
     GElf_Addr bias;
     const char *image;
+    char path[STROBE_SYMBOL_TEXT + 1]; /* of a file, made whole */
+    struct strobe_symbol_codes codes;
 };
 
 static const Dwfl_Callbacks callbacks = {
@@ -116,6 +119,7 @@ static void name_kernel(struct naming *n, uint32_t row, uint64_t address)
 static void open_module(struct naming *n, const struct strobe_sample_module *module)
 {
     STROBE_ASSERT(module->id);
+    fflush(n->out); /* what is known by now is in the trace, however long this one takes */
     if (n->dwfl)
         dwfl_end(n->dwfl);
     n->elf = NULL;
@@ -145,8 +149,27 @@ static const char *die_name(struct naming *n, Dwarf_Die *die)
     return dwarf_diename(die);
 }
 
+/* A file of a compilation unit with the folder that it was compiled in, so that it can be found from anywhere. Valid until the next call. */
+static const char *whole_path(struct naming *n, Dwarf_Die *unit, const char *file)
+{
+    Dwarf_Attribute attr;
+    if (!file || !*file || *file == '/' || !unit)
+        return file ? file : "";
+    const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attr));
+    if (!folder || *folder != '/')
+        return file;
+    size_t n_folder = strlen(folder);
+    while (n_folder > 1 && folder[n_folder - 1] == '/')
+        n_folder--;
+    for (; !strncmp(file, "../", 3) || !strncmp(file, "./", 2); file += file[1] == '.' ? 3 : 2)
+        while (file[1] == '.' && n_folder > 1 && folder[--n_folder] != '/')
+            ;
+    int n_path = snprintf(n->path, sizeof n->path, "%.*s/%s", (int)n_folder, folder, file);
+    return n_path > 0 && (size_t)n_path < sizeof n->path ? n->path : file;
+}
+
 /* The file in which an inlined function is called. */
-static const char *call_file(Dwarf_Die *die, Dwarf_Die *unit)
+static const char *call_file(struct naming *n, Dwarf_Die *die, Dwarf_Die *unit)
 {
     Dwarf_Attribute attr;
     Dwarf_Files *files;
@@ -155,8 +178,7 @@ static const char *call_file(Dwarf_Die *die, Dwarf_Die *unit)
     if (dwarf_getsrcfiles(unit, &files, &n_files) ||
         dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attr), &index) || index >= n_files)
         return "";
-    const char *name = dwarf_filesrc(files, index, NULL, NULL);
-    return name ? name : "";
+    return whole_path(n, unit, dwarf_filesrc(files, index, NULL, NULL));
 }
 
 static uint32_t call_line(Dwarf_Die *die)
@@ -186,25 +208,26 @@ static uint32_t name_inlined(struct naming *n, uint32_t row, GElf_Addr address, 
                (struct strobe_symbol_answer){
                    .row = row, .inlined = n_inlined++, .line = (uint32_t)*line, .into = UINT64_MAX},
                name, *file);
-        *file = call_file(&scopes[i], unit);
+        *file = call_file(n, &scopes[i], unit);
         *line = (int)call_line(&scopes[i]);
     }
     free(scopes);
     return n_inlined;
 }
 
-static void name_address(struct naming *n, uint32_t row, uint64_t vaddr)
+static void name_address(struct naming *n, const struct strobe_wanted *wanted, uint32_t row)
 {
     STROBE_ASSERT(n->dwfl || !n->elf);
     if (!n->elf)
         return;
-    GElf_Addr address = vaddr + n->bias;
+    GElf_Addr address = wanted->rows[row].vaddr + n->bias;
     GElf_Off into = 0;
     GElf_Sym symbol;
     Dwfl_Line *at = dwfl_module_getsrc(n->elf, address);
     int line = 0;
     const char *file = at ? dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL) : NULL;
-    file = file ? file : "";
+    Dwarf_Addr unit_bias;
+    file = whole_path(n, dwfl_module_addrdie(n->elf, address, &unit_bias), file);
     uint32_t n_inlined = name_inlined(n, row, address, &file, &line);
     const char *name = dwfl_module_addrinfo(n->elf, address, &into, &symbol, NULL, NULL, NULL);
     if (!name)
@@ -213,6 +236,7 @@ static void name_address(struct naming *n, uint32_t row, uint64_t vaddr)
            (struct strobe_symbol_answer){
                .row = row, .inlined = n_inlined, .line = (uint32_t)line, .into = into},
            readable(n, name), file);
+    strobe_symbol_code_note(&n->codes, wanted, row, n->elf, into, symbol.st_size);
 }
 
 /* The jitdump of a process, from its begin. NULL: it has none. */
@@ -286,7 +310,9 @@ void strobe_symbol_names_run(const struct strobe_wanted *wanted,
         if (n.module != row->module)
             open_module(&n, modules->items[row->module - 1]);
         n.module = row->module;
-        name_address(&n, i, row->vaddr);
+        name_address(&n, wanted, i);
     }
+    strobe_symbol_code_write(&n.codes, modules, n.out);
+    strobe_symbol_code_free(&n.codes);
     fclose(n.out);
 }

@@ -63,6 +63,7 @@ struct reading {
     uint8_t *bytes;           /* owned: READ_BYTES, n of them unread */
     size_t n;
     uint32_t n_named, last_row;
+    bool told_kinds;
 };
 
 /* Records are all that is added: nothing of the process is in question. */
@@ -116,6 +117,22 @@ static void put_answer(struct reading *r, const struct strobe_symbol_answer *wha
     }
 }
 
+/* A piece of a function's code: for one process, others have it by their module. */
+static void put_code(struct reading *r, const struct strobe_symbol_answer *what, const char *bytes)
+{
+    STROBE_ASSERT(what->row < r->wanted->n && what->n_code);
+    const struct strobe_wanted_row *row = &r->wanted->rows[what->row];
+    struct strobe_build *build = build_of(r, row->proc);
+    uint64_t numbers[] = {row->address - what->into, what->inlined, what->line};
+    size_t size = what->n_code;
+    if (!build || what->into > row->address)
+        return;
+    if (!r->told_kinds)
+        strobe_build_kinds(build);
+    r->told_kinds = true;
+    strobe_build_record(build, STROBE_META_CODE, numbers, &bytes, &size);
+}
+
 /* Take the whole answers that are there. False: what came can't be right. */
 static bool take_answers(struct reading *r)
 {
@@ -124,12 +141,13 @@ static bool take_answers(struct reading *r)
     while (r->n - at >= sizeof(struct strobe_symbol_answer)) {
         struct strobe_symbol_answer what;
         memcpy(&what, r->bytes + at, sizeof what);
-        size_t n_text = (size_t)what.n_function + what.n_file + what.n_image;
-        if (what.row >= r->wanted->n || n_text > 3 * STROBE_SYMBOL_TEXT)
+        size_t n_text = (size_t)what.n_function + what.n_file + what.n_image + what.n_code;
+        if (what.row >= r->wanted->n ||
+            n_text > (what.n_code ? STROBE_SYMBOL_PIECE : 3 * STROBE_SYMBOL_TEXT))
             return false;
         if (r->n - at < sizeof what + n_text)
             break;
-        put_answer(r, &what, (const char *)r->bytes + at + sizeof what);
+        (what.n_code ? put_code : put_answer)(r, &what, (const char *)r->bytes + at + sizeof what);
         at += sizeof what + n_text;
     }
     memmove(r->bytes, r->bytes + at, r->n - at);

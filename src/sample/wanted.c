@@ -29,14 +29,23 @@ bool strobe_wanted_knows_stack(struct strobe_wanted *wanted, uint32_t proc,
     return knows;
 }
 
-static bool is_there(const struct strobe_wanted *wanted, uint64_t hash, uint32_t proc,
-                     uint64_t address)
+/* NULL: it is not there. */
+static struct strobe_wanted_row *find_row(const struct strobe_wanted *wanted, uint64_t hash,
+                                          uint32_t proc, uint64_t address)
 {
     STROBE_ASSERT(wanted->n <= wanted->room);
     STROBE_INDEX_EACH (row, at, &wanted->index, hash)
         if (wanted->rows[row].address == address && wanted->rows[row].proc == proc)
-            return true;
-    return false;
+            return &wanted->rows[row];
+    return NULL;
+}
+
+void strobe_wanted_hit(struct strobe_wanted *wanted, uint32_t proc, uint64_t address)
+{
+    struct strobe_wanted_row *row =
+        find_row(wanted, strobe_hash_pair(address, proc, wanted->seed), proc, address);
+    if (row && row->n_hits < UINT32_MAX)
+        row->n_hits++;
 }
 
 /* Where an address that is mapped is looked up. False: nowhere. */
@@ -62,7 +71,7 @@ void strobe_wanted_put(struct strobe_wanted *wanted, struct strobe_wanted_row ro
     if (!wanted->seed)
         wanted->seed = strobe_hash_seed();
     uint64_t hash = strobe_hash_pair(row.address, row.proc, wanted->seed);
-    if (is_there(wanted, hash, row.proc, row.address))
+    if (find_row(wanted, hash, row.proc, row.address))
         return;
     if (wanted->n == STROBE_WANTED_MAX ||
         STROBE_ARRAY_RESERVE(wanted->rows, wanted->room, wanted->n + 1ull) ||

@@ -18,6 +18,7 @@ enum {
 struct strobe_wanted_row {
     uint64_t address, vaddr; /* vaddr: in the module's file; of the kernel: the address */
     uint32_t proc, module; /* module: its id, STROBE_WANTED_KERNEL, or as STROBE_WANTED_JIT says */
+    uint32_t n_hits;       /* stacks whose innermost address it is */
 };
 
 struct strobe_wanted {
@@ -39,6 +40,8 @@ bool strobe_wanted_knows_stack(struct strobe_wanted *wanted, uint32_t proc,
 /* Add an address of a process; `mapping` is the one around it, NULL: the kernel. `pids`: as in the struct. */
 void strobe_wanted_add(struct strobe_wanted *wanted, uint32_t proc, uint64_t pids, uint64_t address,
                        const struct strobe_mapping *mapping);
+/* A stack has this address as its innermost one. */
+void strobe_wanted_hit(struct strobe_wanted *wanted, uint32_t proc, uint64_t address);
 /* Add an address whose place is known. */
 void strobe_wanted_put(struct strobe_wanted *wanted, struct strobe_wanted_row row);
 

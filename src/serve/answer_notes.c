@@ -55,6 +55,7 @@ void strobe_serve_answer_notes(struct strobe_served *served, const struct strobe
     int is_kept = !err && set && is_state(question, text);
     if (is_kept && !(err = keep(served, question, set))) {
         free(text);
+        served->has_new_notes = true;
         err = strobe_notes_read(served->path, &text);
     }
     if (err) {

@@ -11,10 +11,9 @@
 #include <unistd.h>
 
 #include "query/cut.h"
+#include "query/source_files.h"
 #include "query/symbols.h"
 #include "serve/guard.h"
-
-enum { MAX_SOURCE = 2 << 20 };
 
 /* ---- the engine's host ---- */
 
@@ -27,51 +26,15 @@ static int is_live(void *context, const struct strobe_trace *trace)
            time(NULL) - st.st_mtime < 10;
 }
 
-/* Open a source file. What compilers were told from within a folder is looked for here, then where the processes ran. */
-static int open_source(const struct strobe_trace *trace, const char *path)
-{
-    const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    int fd = open(path, flags);
-    for (uint32_t i = 0; fd < 0 && *path && *path != '/' && i < trace->n_processes && i < 64; i++) {
-        uint32_t n;
-        char whole[PATH_MAX];
-        const char *folder = strobe_trace_text(trace, trace->processes[i].cwd, &n);
-        if (n && (size_t)snprintf(whole, sizeof whole, "%s/%s", folder, path) < sizeof whole)
-            fd = open(whole, flags);
-    }
-    return fd;
-}
-
-/* The file's text, to be freed; NULL with *why. Only what a location of the trace names is ever read. */
 static char *read_source(void *context, const struct strobe_trace *trace, const char *path,
                          size_t *n, const char **why)
 {
-    struct stat st;
     (void)context;
-    int fd = open_source(trace, path);
-    *why = "the file is not on this machine";
-    if (fd < 0)
-        return NULL;
-    char *text = NULL;
-    ssize_t got = -1;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > MAX_SOURCE)
-        *why = "it is no file that could be shown";
-    else if ((uint64_t)st.st_mtim.tv_sec * 1000000000ull >
-             strobe_file_facts(trace->file)->created_ns)
-        *why = "the file was changed after the recording";
-    else if ((text = malloc((size_t)st.st_size + 1)))
-        got = read(fd, text, (size_t)st.st_size);
-    close(fd);
-    if (got < 0 || (got && memchr(text, 0, (size_t)got))) {
-        free(text);
-        return NULL;
-    }
-    *n = (size_t)got;
-    return text;
+    return strobe_source_file_read(trace, path, n, why);
 }
 
-/* The names of samples come at a recording's end, those of allocations and locks are not written at all: what the trace does not name is looked
- * up in the files of this machine, by build id, as the commands do. */
+/* Names come at a recording's end, and not all of them are found then: what the trace does not name is looked up in the files of this machine, by
+ * build id, as the commands do. */
 static uint32_t name_address(void *context, uint32_t process, uint64_t address, char *room,
                              size_t n_room)
 {

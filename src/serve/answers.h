@@ -3,6 +3,8 @@
 #ifndef STROBE_SERVE_ANSWERS_H
 #define STROBE_SERVE_ANSWERS_H
 
+#include <stdbool.h>
+
 #include "engine/engine.h"
 #include "query/symbols.h"
 
@@ -13,6 +15,7 @@ struct strobe_served {
     struct strobe_symbols *symbols; /* owned: of a trace that is still written; NULL: none yet */
     const char *path;               /* borrowed: of the trace */
     const char *folder;             /* borrowed: where saved ranges go */
+    bool has_new_notes;             /* an answer kept them: the other pages are to be told */
 };
 
 /* Open the trace at `path`. Errors as of strobe_trace_open. `out` must stay where it is until it is closed. */

@@ -14,7 +14,10 @@
 
 #include "base/clock.h"
 #include "base/moves.h"
+#include "ask/asker.h"
 #include "serve/answers.h"
+#include "serve/folder.h"
+#include "serve/guard.h"
 
 enum {
     POLL_MS = 50,   /* a growing file is looked at so often */
@@ -31,13 +34,17 @@ struct question {
     char text[];
 };
 
-enum { QUICK, SLOW, N_THREADS };
+enum { QUICK, SLOW, LONG, N_THREADS };
 
-/* One thread of a trace with its engine. */
+/* One thread of a trace with its engine; the one for long answers has an asker instead. */
 struct worker {
     struct strobe_desk_trace *trace; /* borrowed */
-    struct strobe_served served;     /* owned */
-    struct question *first, *last;   /* owned: what waits */
+    struct strobe_served served;     /* owned; not of LONG */
+    struct strobe_asker asker;       /* owned; of LONG */
+    uint64_t running_who;            /* who asked what is being answered, */
+    uint32_t running_id;             /* and its number */
+    uint8_t is_running;
+    struct question *first, *last; /* owned: what waits */
     uint32_t n_waiting;
     uint64_t told_ms; /* when pages were told last */
     pthread_t thread;
@@ -61,6 +68,7 @@ struct strobe_desk_trace {
     char *folder;             /* owned: where saved ranges go */
     uint64_t device, inode;   /* of the file that was opened */
     uint32_t n_users;
+    struct strobe_asker_host asker_host;
     struct worker workers[N_THREADS];
     _Atomic uint8_t state; /* enum followed */
 };
@@ -108,13 +116,32 @@ static void send_error(struct strobe_desk_trace *trace, uint64_t who, uint32_t i
     send(trace, who, id, &reply);
 }
 
+/* All pages of the trace, the one that changed them too: it may have asked before another one did. */
+static void tell_notes(struct worker *worker)
+{
+    struct strobe_reply reply = {0};
+    strobe_reply_string(&reply, "tell", "notes");
+    send(worker->trace, 0, 0, &reply);
+    worker->served.has_new_notes = false;
+}
+
+static int is_long(const struct worker *worker)
+{
+    return worker == &worker->trace->workers[LONG];
+}
+
 static void answer(struct worker *worker, struct strobe_json *json, const struct question *question)
 {
     struct strobe_reply reply = {0};
     strobe_reply_u64(&reply, "id", question->id);
-    if (strobe_json_parse(json, question->text, question->n_bytes))
+    int is_json = strobe_json_parse(json, question->text, question->n_bytes);
+    if (is_json && is_long(worker))
+        strobe_asker_answer(&worker->asker, json, &reply);
+    else if (is_json)
         strobe_served_answer(&worker->served, json, &reply);
     send(worker->trace, question->who, question->id, &reply);
+    if (worker->served.has_new_notes)
+        tell_notes(worker);
 }
 
 /* ---- a growing file ---- */
@@ -192,6 +219,10 @@ static struct question *take(struct worker *worker)
     if (!worker->first)
         worker->last = NULL;
     worker->n_waiting--;
+    worker->running_who = question->who;
+    worker->running_id = question->id;
+    worker->is_running = 1;
+    atomic_store(&worker->asker.stop, worker->trace->state == FOLLOWED_ENDING);
     return question;
 }
 
@@ -202,13 +233,16 @@ static int wait_for_work(struct worker *worker, uint64_t ms)
     return pthread_cond_timedwait(&worker->wake, &worker->trace->desk->lock, &until) != ETIMEDOUT;
 }
 
-/* The slow thread: nobody asks. What answers were made of is free by now, but lies between what is kept. */
+/* The slow threads: nobody asks. What answers were made of is free by now, but lies between what is kept. */
 static void rest(struct worker *worker)
 {
     pthread_mutex_t *lock = &worker->trace->desk->lock;
     if (!wait_for_work(worker, REST_MS)) {
         pthread_mutex_unlock(lock);
-        strobe_engine_rest(worker->served.engine);
+        if (is_long(worker))
+            strobe_asker_rest(&worker->asker);
+        else
+            strobe_engine_rest(worker->served.engine);
         malloc_trim(0);
         pthread_mutex_lock(lock);
     }
@@ -232,16 +266,30 @@ static void *work(void *context)
         pthread_mutex_unlock(lock);
         if (tells)
             look_again(worker);
-        else if (question && !strobe_file_facts(worker->served.engine->trace->file)->closed)
+        else if (question && !is_long(worker) &&
+                 !strobe_file_facts(worker->served.engine->trace->file)->closed)
             read_on(worker);
         if (question)
             answer(worker, &json, question);
         free(question);
         pthread_mutex_lock(lock);
+        worker->is_running = 0;
     }
     pthread_mutex_unlock(lock);
     strobe_json_free(&json);
     return NULL;
+}
+
+/* Another trace of the folder, for a comparison. */
+static int find_trace(void *context, const char *name, char path[STROBE_ASKER_PATH_ROOM])
+{
+    const struct strobe_desk_trace *trace = context;
+    int fd = strobe_guard_is_trace_name(name) ? strobe_folder_open(trace->folder, name) : -1;
+    if (fd < 0)
+        return 0;
+    close(fd);
+    return (size_t)snprintf(path, STROBE_ASKER_PATH_ROOM, "%s/%s", trace->folder, name) <
+           STROBE_ASKER_PATH_ROOM;
 }
 
 static enum strobe_err start_worker(struct strobe_desk_trace *trace, struct worker *worker)
@@ -252,7 +300,11 @@ static enum strobe_err start_worker(struct strobe_desk_trace *trace, struct work
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&worker->wake, &attr);
     pthread_condattr_destroy(&attr);
-    enum strobe_err err = strobe_served_open(trace->path, trace->folder, &worker->served);
+    worker->asker.path = trace->path;
+    worker->asker.host = &trace->asker_host;
+    enum strobe_err err = is_long(worker)
+                              ? STROBE_OK
+                              : strobe_served_open(trace->path, trace->folder, &worker->served);
     if (err)
         return err;
     if (pthread_create(&worker->thread, NULL, work, worker))
@@ -266,6 +318,7 @@ static void close_trace(struct strobe_desk_trace *trace)
     struct strobe_desk *desk = trace->desk;
     pthread_mutex_lock(&desk->lock);
     move_followed(trace, FOLLOWED_ENDING);
+    atomic_store(&trace->workers[LONG].asker.stop, 1);
     for (int i = 0; i < N_THREADS; i++)
         if (trace->workers[i].trace)
             pthread_cond_signal(&trace->workers[i].wake);
@@ -279,6 +332,7 @@ static void close_trace(struct strobe_desk_trace *trace)
         if (worker->trace)
             pthread_cond_destroy(&worker->wake);
         strobe_served_close(&worker->served);
+        strobe_asker_rest(&worker->asker);
     }
     free(trace->path);
     free(trace->folder);
@@ -333,6 +387,7 @@ static enum strobe_err open_trace(struct strobe_desk_trace *trace, const char *p
         return STROBE_ERR_NOMEM;
     if (stat(path, &st))
         return STROBE_ERR_NOTFOUND;
+    trace->asker_host = (struct strobe_asker_host){find_trace, trace};
     trace->device = st.st_dev;
     trace->inode = st.st_ino;
     enum strobe_err err = STROBE_OK;
@@ -388,11 +443,19 @@ static void drop_questions(struct worker *worker, uint64_t who)
     }
 }
 
+/* With the lock held: what is being answered is not wanted any more, if it is of `who`, and has that number where one is given. */
+static void stop_running(struct worker *worker, uint64_t who, const uint32_t *id)
+{
+    if (worker->is_running && worker->running_who == who && (!id || worker->running_id == *id))
+        atomic_store(&worker->asker.stop, 1);
+}
+
 void strobe_desk_leave(struct strobe_desk *desk, struct strobe_desk_trace *trace, uint64_t who)
 {
     pthread_mutex_lock(&desk->lock);
     for (int i = 0; i < N_THREADS; i++)
         drop_questions(&trace->workers[i], who);
+    stop_running(&trace->workers[LONG], who, NULL);
     pthread_mutex_unlock(&desk->lock);
     trace->n_users--; /* it stays open for a while: a reloaded page comes back at once */
 }
@@ -425,22 +488,66 @@ static void put_last(struct worker *worker, struct question *question)
     pthread_cond_signal(&worker->wake);
 }
 
+/* The long question of that number is not wanted any more. It is answered all the same: that it was stopped. */
+static void stop_long(struct strobe_desk_trace *trace, uint64_t who, uint32_t id)
+{
+    struct worker *worker = &trace->workers[LONG];
+    int is_dropped = 0;
+    pthread_mutex_lock(&trace->desk->lock);
+    stop_running(worker, who, &id);
+    for (struct question *question = worker->first; question; question = question->next)
+        if (question->who == who && question->id == id) {
+            question->who = UINT64_MAX; /* of nobody */
+            is_dropped = 1;
+        }
+    if (is_dropped)
+        drop_questions(worker, UINT64_MAX);
+    pthread_mutex_unlock(&trace->desk->lock);
+    if (is_dropped)
+        send_error(trace, who, id, "stopped");
+}
+
+/* The question `cancel`: answered at once, by nobody's thread. */
+static void answer_cancel(struct strobe_desk_trace *trace, uint64_t who,
+                          const struct strobe_json *json, uint32_t id)
+{
+    struct strobe_reply reply = {0};
+    stop_long(trace, who,
+              (uint32_t)strobe_json_count(json, strobe_json_member(json, 0, "of"), 0, UINT32_MAX));
+    strobe_reply_u64(&reply, "id", id);
+    strobe_reply_bool(&reply, "cancelled", 1);
+    send(trace, who, id, &reply);
+}
+
+/* Whose question it is. */
+static struct worker *worker_for(struct strobe_desk_trace *trace, const struct strobe_json *json)
+{
+    return &trace->workers[strobe_asker_knows(json)      ? LONG
+                           : strobe_served_is_slow(json) ? SLOW
+                                                         : QUICK];
+}
+
 int strobe_desk_ask(struct strobe_desk *desk, struct strobe_desk_trace *trace, uint64_t who,
                     const char *text, size_t n_bytes)
 {
     struct strobe_json *json = &desk->json;
     if (!strobe_json_parse(json, text, n_bytes) || !strobe_json_is_object(json))
         return 0;
+    uint32_t id =
+        (uint32_t)strobe_json_count(json, strobe_json_member(json, 0, "id"), 0, UINT32_MAX);
+    if (strobe_json_is(json, strobe_json_member(json, 0, "ask"), "cancel")) {
+        answer_cancel(trace, who, json, id);
+        return 1;
+    }
     struct question *question = calloc(1, sizeof *question + n_bytes + 1);
     if (!question)
         return 0;
     question->who = who;
-    question->id =
-        (uint32_t)strobe_json_count(json, strobe_json_member(json, 0, "id"), 0, UINT32_MAX);
+    question->id = id;
     question->is_pixels = strobe_json_is(json, strobe_json_member(json, 0, "ask"), "pixels");
     question->n_bytes = n_bytes;
     memcpy(question->text, text, n_bytes);
-    struct worker *worker = &trace->workers[strobe_served_is_slow(json) ? SLOW : QUICK];
+    struct worker *worker = worker_for(trace, json);
     uint32_t overtaken = 0;
     pthread_mutex_lock(&desk->lock);
     struct question *old = question->is_pixels ? find_overtaken(worker, who) : NULL;

@@ -1,8 +1,10 @@
 /* desk.h - opens traces and has their questions answered by threads of their own: one for what is drawn, one for what may
- * take long. Answers are handed to a sink, from those threads.
+ * take long, one for what reads the whole trace (SQL, explain, compare) and can be stopped by the question `cancel`, or by leaving.
+ * Answers are handed to a sink, from those threads.
  *
  *   questions ──► queue of the trace ──► quick thread (engine 1) ──► sink
- *                                    └─► slow thread  (engine 2) ──► sink
+ *                                    ├─► slow thread  (engine 2) ──► sink
+ *                                    └─► long thread  (asker)    ──► sink
  *
  * A trace is open while somebody uses it, and one more for a while after. SPDX-License-Identifier: MIT */
 #ifndef STROBE_SERVE_DESK_H

@@ -81,11 +81,12 @@ static int ends_with(const char *name, const char *end)
     return n > n_end && !strcmp(name + n - n_end, end);
 }
 
-/* Files of stack samples: the importer looks at their content. */
+/* Files of stack samples and of Perfetto: the importer looks at their content. */
 static int is_stacks_name(const char *name)
 {
-    static const char *const ends[] = {".folded", ".collapsed", ".perf",
-                                       ".pprof",  ".pb.gz",     ".perf.data"};
+    static const char *const ends[] = {".folded",  ".collapsed",  ".perf",
+                                       ".pprof",   ".pb.gz",      ".perf.data",
+                                       ".pftrace", ".pftrace.gz", ".perfetto-trace"};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
         if (ends_with(name, ends[i]))
             return 1;

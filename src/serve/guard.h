@@ -28,7 +28,7 @@ int strobe_guard_is_host(const char *host);
 int strobe_guard_is_origin(const char *origin, const char *host);
 
 /* 1: a plain name of a trace: no folders, no tricks, ".strobe", ".tracy", ".json" or ".json.gz",
- * ".folded", ".collapsed", ".perf", ".pprof", ".pb.gz" or "perf.data", or a device log's. */
+ * ".folded", ".collapsed", ".perf", ".pprof", ".pb.gz", "perf.data", ".pftrace", ".pftrace.gz" or ".perfetto-trace", or a device log's. */
 int strobe_guard_is_trace_name(const char *name);
 /* 1: its content must be looked at, for not every such file is a trace. */
 int strobe_guard_is_json_name(const char *name);

@@ -263,7 +263,8 @@ static enum strobe_err keep_arg(void *context, const struct strobe_sql_arg *arg)
     struct strobe_sql_args *args = context;
     uint64_t most = args->sql->limits.heap_bytes;
     uint32_t key;
-    if (most && args->n_rows * sizeof *args->rows + args->texts.len + arg->n_text > most)
+    uint64_t n_kept = args->n_rows * sizeof *args->rows + args->texts.len + args->keys.n_bytes;
+    if (most && n_kept + arg->n_text + arg->n_key > most)
         return STROBE_ERR_NOMEM;
     if (strobe_textmap_add(&args->keys, arg->key, arg->n_key, &key))
         return STROBE_ERR_NOMEM;

@@ -171,6 +171,8 @@ static enum strobe_err put_zones(void *context, const struct strobe_batch *batch
     if ((ask->track >= 0 && track != ask->track) ||
         (ask->process >= 0 && batch->process != ask->process))
         return STROBE_OK;
+    if (!ask->wanted && !ask->name)
+        return strobe_sql_pump_blanks(pump, batch->n_zones);
     for (uint32_t i = 0; !err && i < batch->n_zones; i++)
         err = put_zone(pump, batch, i, track);
     return err;

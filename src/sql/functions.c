@@ -395,8 +395,9 @@ static void on_printf(sqlite3_context *context, int n_values, sqlite3_value **va
         code =
             sqlite3_open_v2(":memory:", &sql->plain,
                             SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, NULL);
-        sqlite3_limit(sql->plain, SQLITE_LIMIT_LENGTH,
-                      sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, -1));
+        if (!code) /* without memory there is none, and it is tried again the next time */
+            sqlite3_limit(sql->plain, SQLITE_LIMIT_LENGTH,
+                          sqlite3_limit(sql->db, SQLITE_LIMIT_LENGTH, -1));
     }
     if (!code)
         code = call_plain(sql->plain, context, n_values, values);

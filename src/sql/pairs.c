@@ -364,9 +364,12 @@ struct sched {
 static const char *end_state_of(uint64_t reason, uint64_t state)
 {
     static const char *const states[] = {"D", "I", "R", "S", "T", "t", "W", "X", "Z"};
-    enum { FIRST_STATE = 101, PREEMPTED = 32 };
+    enum { FIRST_STATE = 101, PREEMPTED = 32, YIELDED = 33 };
     if (reason == PREEMPTED)
         return "R+";
+    if (reason == YIELDED)
+        return "R";
+    state = state ? state : reason; /* imports of kernel traces know no more than the state */
     if (state >= FIRST_STATE && state < FIRST_STATE + sizeof states / sizeof states[0])
         return states[state - FIRST_STATE];
     return NULL;

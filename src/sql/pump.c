@@ -1,49 +1,18 @@
-/* pump.c - the thread that walks, and the batches between it and SQLite.
- *
- * n_made counts batches that are full, n_used those that SQLite is done with; both only grow, and a batch's place is its
- * number modulo N_BATCHES. The walk waits while n_made - n_used is N_BATCHES - 1: the batch that it fills is none of those
- * that SQLite may read. Texts that outlive a batch are the model's; all others SQLite copies.
- * SPDX-License-Identifier: MIT */
+/* pump.c - a walk and the batch that it fills. Who hands batches to SQLite, and in which thread the walk runs: handover.h.
+ * Texts that outlive a batch are the model's; all others SQLite copies.  SPDX-License-Identifier: MIT */
 #include "sql/pump.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/assert.h"
-#include "base/clock.h"
+#include "sql/handover.h"
 
 enum {
-    N_BATCHES = 3,
     BATCH_ROWS = 2048,
     BATCH_TEXTS = 4 << 20, /* bytes of texts after which a batch is full */
     MAX_TEXT = 1 << 20,
-};
-
-struct strobe_sql_pump {
-    struct strobe_sql *sql;               /* borrowed */
-    const struct strobe_sql_table *table; /* borrowed */
-    struct strobe_sql_ask ask;            /* its name is owned */
-    unsigned n_columns;
-    uint8_t wanted
-        [STROBE_SQL_MAX_COLUMNS]; /* columns that are read; others keep what a row before left there */
-    unsigned n_wanted;
-    pthread_t thread;
-    unsigned file;              /* that is walked */
-    struct strobe_trace *trace; /* owned by the thread: of that file */
-    void *state;                /* borrowed: the table's */
-
-    pthread_mutex_t lock; /* of what follows */
-    pthread_cond_t moved;
-    struct strobe_sql_batch batches[N_BATCHES];
-    uint64_t n_made, n_used;
-    uint8_t has_read; /* SQLite reads batch n_used */
-    uint8_t done;
-    atomic_int stop;
-    enum strobe_err err;
 };
 
 const struct strobe_sql_ask *strobe_sql_pump_ask(const struct strobe_sql_pump *pump)
@@ -71,36 +40,22 @@ void **strobe_sql_pump_state(struct strobe_sql_pump *pump)
     return &pump->state;
 }
 
-/* The batch that the walk fills; nobody else looks at it. */
-static struct strobe_sql_batch *filling(struct strobe_sql_pump *pump)
-{
-    return &pump->batches[pump->n_made % N_BATCHES];
-}
-
-/* Hand the batch over and wait for an empty one. 0: the walk must end. */
+/* The batch at hand is full: the next one, empty. 0: the walk must end. */
 static int hand_over(struct strobe_sql_pump *pump)
 {
-    pthread_mutex_lock(&pump->lock);
-    pump->n_made++;
-    pthread_cond_broadcast(&pump->moved);
-    while (!pump->stop && pump->n_made - pump->n_used >= N_BATCHES - 1)
-        pthread_cond_wait(&pump->moved, &pump->lock);
-    STROBE_ASSERT(pump->stop || pump->n_made - pump->n_used < N_BATCHES);
-    int go_on = !pump->stop;
-    pthread_mutex_unlock(&pump->lock);
-    if (go_on)
-        filling(pump)->n_rows = filling(pump)->n_texts = 0;
-    return go_on;
+    if (!strobe_sql_handover_put(pump))
+        return 0;
+    pump->filling->n_rows = 0;
+    pump->filling->n_texts = 0;
+    return 1;
 }
 
 struct strobe_sql_cell *strobe_sql_pump_row(struct strobe_sql_pump *pump)
 {
-    struct strobe_sql_batch *batch = filling(pump);
-    if (batch->n_rows == BATCH_ROWS || batch->n_texts >= BATCH_TEXTS) {
-        if (!hand_over(pump))
-            return NULL;
-        batch = filling(pump);
-    }
+    const struct strobe_sql_batch *full = pump->filling;
+    if ((full->n_rows == BATCH_ROWS || full->n_texts >= BATCH_TEXTS) && !hand_over(pump))
+        return NULL;
+    struct strobe_sql_batch *batch = pump->filling;
     STROBE_ASSERT(batch->n_rows < BATCH_ROWS);
     struct strobe_sql_cell *row = &batch->cells[(size_t)batch->n_rows++ * pump->n_columns];
     for (unsigned i = 0; i < pump->n_wanted; i++)
@@ -109,16 +64,30 @@ struct strobe_sql_cell *strobe_sql_pump_row(struct strobe_sql_pump *pump)
     return row;
 }
 
+enum strobe_err strobe_sql_pump_blanks(struct strobe_sql_pump *pump, uint32_t n)
+{
+    STROBE_ASSERT(!pump->n_wanted);
+    while (n) {
+        struct strobe_sql_batch *batch = pump->filling;
+        uint32_t n_here = BATCH_ROWS - batch->n_rows < n ? BATCH_ROWS - batch->n_rows : n;
+        batch->n_rows += n_here;
+        n -= n_here;
+        if (n && !hand_over(pump))
+            return STROBE_ERR_LIMIT;
+    }
+    return STROBE_OK;
+}
+
 void strobe_sql_pump_unrow(struct strobe_sql_pump *pump)
 {
-    STROBE_ASSERT(filling(pump)->n_rows);
-    filling(pump)->n_rows--;
+    STROBE_ASSERT(pump->filling->n_rows);
+    pump->filling->n_rows--;
 }
 
 void strobe_sql_pump_text(struct strobe_sql_pump *pump, struct strobe_sql_cell *cell,
                           const char *text, uint64_t n)
 {
-    struct strobe_sql_batch *batch = filling(pump);
+    struct strobe_sql_batch *batch = pump->filling;
     n = n < MAX_TEXT ? n : MAX_TEXT;
     if (STROBE_ARRAY_RESERVE(batch->texts, batch->texts_room, batch->n_texts + n))
         return;
@@ -141,7 +110,7 @@ void strobe_sql_pump_name(struct strobe_sql_pump *pump, struct strobe_sql_cell *
 
 int strobe_sql_pump_must_end(void *pump)
 {
-    return atomic_load(&((struct strobe_sql_pump *)pump)->stop);
+    return strobe_sql_handover_must_end(pump);
 }
 
 int strobe_sql_pump_may_keep(const struct strobe_sql_pump *pump, uint64_t n_bytes)
@@ -169,7 +138,7 @@ enum strobe_err strobe_sql_pump_walk(struct strobe_sql_pump *pump, struct strobe
     return err;
 }
 
-static enum strobe_err walk_files(struct strobe_sql_pump *pump)
+enum strobe_err strobe_sql_pump_walk_files(struct strobe_sql_pump *pump)
 {
     enum strobe_err err = STROBE_OK;
     for (pump->file = 0; !err && pump->file < pump->sql->n_files; pump->file++) {
@@ -184,39 +153,20 @@ static enum strobe_err walk_files(struct strobe_sql_pump *pump)
     return err;
 }
 
-static void *run(void *context)
+int strobe_sql_batch_make(struct strobe_sql_batch *batch, unsigned n_columns)
 {
-    struct strobe_sql_pump *pump = context;
-    enum strobe_err err = walk_files(pump);
-    pthread_mutex_lock(&pump->lock);
-    if (filling(pump)->n_rows && !pump->stop)
-        pump->n_made++; /* room is left: hand_over waited for it */
-    pump->err = err;
-    pump->done = 1;
-    pthread_cond_broadcast(&pump->moved);
-    pthread_mutex_unlock(&pump->lock);
-    return NULL;
+    batch->cells = calloc((size_t)BATCH_ROWS * n_columns, sizeof *batch->cells);
+    return batch->cells != NULL;
 }
 
-/* The thread takes no signals: they are the command's. */
-static int start_thread(struct strobe_sql_pump *pump)
+void strobe_sql_batch_free(struct strobe_sql_batch *batch)
 {
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int failed = pthread_create(&pump->thread, NULL, run, pump);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return !failed;
+    free(batch->cells);
+    free(batch->texts);
 }
 
 static void free_pump(struct strobe_sql_pump *pump)
 {
-    for (int i = 0; i < N_BATCHES; i++) {
-        free(pump->batches[i].cells);
-        free(pump->batches[i].texts);
-    }
-    pthread_cond_destroy(&pump->moved);
-    pthread_mutex_destroy(&pump->lock);
     free(pump->ask.name);
     free(pump);
 }
@@ -235,65 +185,22 @@ struct strobe_sql_pump *strobe_sql_pump_start(struct strobe_sql *sql,
     for (unsigned i = 0; i < n_columns; i++)
         if (strobe_sql_wants(ask, (int)i))
             pump->wanted[pump->n_wanted++] = (uint8_t)i;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_mutex_init(&pump->lock, NULL);
-    pthread_cond_init(&pump->moved, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    int has_room = 1;
-    for (int i = 0; i < N_BATCHES; i++)
-        has_room &= (pump->batches[i].cells = calloc((size_t)BATCH_ROWS * n_columns,
-                                                     sizeof *pump->batches[i].cells)) != NULL;
-    if (has_room && start_thread(pump))
+    if (strobe_sql_handover_start(pump))
         return pump;
     free_pump(pump);
     return NULL;
 }
 
-/* Wait for the walk, but look up now and then: a signal handler may have ended the run. */
-static void wait_a_little(struct strobe_sql_pump *pump)
-{
-    enum { LOOK_NS = 20 * 1000 * 1000 };
-    uint64_t until = strobe_clock_mono_ns() + LOOK_NS;
-    struct timespec at = strobe_clock_timespec(until);
-    pthread_cond_timedwait(&pump->moved, &pump->lock, &at);
-}
-
 enum strobe_err strobe_sql_pump_next(struct strobe_sql_pump *pump,
                                      const struct strobe_sql_batch **out)
 {
-    enum strobe_err err = STROBE_OK;
-    pthread_mutex_lock(&pump->lock);
-    if (pump->has_read) {
-        pump->n_used++;
-        pump->has_read = 0;
-        pthread_cond_broadcast(&pump->moved);
-    }
-    while (!err && pump->n_made == pump->n_used) {
-        if (pump->done)
-            err = pump->err ? pump->err : STROBE_ERR_END;
-        else if (strobe_sql_is_over(pump->sql))
-            err = STROBE_ERR_LIMIT;
-        else
-            wait_a_little(pump);
-    }
-    if (!err) {
-        *out = &pump->batches[pump->n_used % N_BATCHES];
-        pump->has_read = 1;
-    }
-    pthread_mutex_unlock(&pump->lock);
-    return err;
+    return strobe_sql_handover_next(pump, out);
 }
 
 void strobe_sql_pump_stop(struct strobe_sql_pump *pump)
 {
     if (!pump)
         return;
-    pthread_mutex_lock(&pump->lock);
-    pump->stop = 1;
-    pthread_cond_broadcast(&pump->moved);
-    pthread_mutex_unlock(&pump->lock);
-    pthread_join(pump->thread, NULL);
+    strobe_sql_handover_stop(pump);
     free_pump(pump);
 }

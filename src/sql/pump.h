@@ -59,6 +59,9 @@ int strobe_sql_pump_may_keep(const struct strobe_sql_pump *pump, uint64_t n_byte
 struct strobe_sql_cell *strobe_sql_pump_row(struct strobe_sql_pump *pump);
 void strobe_sql_pump_unrow(struct strobe_sql_pump *pump);
 
+/* Rows of which no column is wanted. LIMIT: the walk must end. */
+enum strobe_err strobe_sql_pump_blanks(struct strobe_sql_pump *pump, uint32_t n);
+
 /* A copy of a text; longer ones than SQLite takes are cut. Without memory it stays NULL. */
 void strobe_sql_pump_text(struct strobe_sql_pump *pump, struct strobe_sql_cell *cell,
                           const char *text, uint64_t n);

@@ -21,10 +21,14 @@ enum {
     MAX_STATEMENT = 1 << 16, /* nothing looks at the clock while it is parsed */
 };
 
+static int is_stopped(const struct strobe_sql *sql)
+{
+    return atomic_load(&sql->stopped) || (sql->limits.stop && atomic_load(sql->limits.stop));
+}
+
 int strobe_sql_is_over(struct strobe_sql *sql)
 {
-    return atomic_load(&sql->stopped) ||
-           (sql->deadline_ns && strobe_clock_mono_ns() >= sql->deadline_ns);
+    return is_stopped(sql) || (sql->deadline_ns && strobe_clock_mono_ns() >= sql->deadline_ns);
 }
 
 static int on_progress(void *context)
@@ -67,9 +71,6 @@ static void set_limits(struct strobe_sql *sql)
     sqlite3_db_config(sql->db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
     sqlite3_db_config(sql->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(sql->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    if (sql->limits
-            .heap_bytes) /* the bound is that of the whole process: others may have set one */
-        sqlite3_hard_heap_limit64((sqlite3_int64)sql->limits.heap_bytes);
     sqlite3_set_authorizer(sql->db, on_authorize, sql);
     sqlite3_progress_handler(sql->db, STEPS_PER_LOOK, on_progress, sql);
 }
@@ -160,6 +161,11 @@ const char *strobe_sql_error(const struct strobe_sql *sql)
     return sql->error;
 }
 
+int64_t strobe_sql_error_at(const struct strobe_sql *sql)
+{
+    return sql->error_at;
+}
+
 const struct strobe_trace *strobe_sql_trace(const struct strobe_sql *sql, unsigned i)
 {
     return i < sql->n_files ? sql->files[i].trace : NULL;
@@ -196,9 +202,9 @@ enum strobe_err strobe_sql_fail(struct strobe_sql *sql, int code)
         code = SQLITE_INTERRUPT;
     if (code == SQLITE_INTERRUPT) {
         snprintf(sql->error, sizeof sql->error,
-                 atomic_load(&sql->stopped) ? "stopped"
-                                            : "no answer in %.1f s: ask of a shorter time, or "
-                                              "allow more with --timeout",
+                 is_stopped(sql) ? "stopped"
+                                 : "no answer in %.1f s: ask of a shorter time, or "
+                                   "allow more with --timeout",
                  (double)sql->limits.timeout_ms / 1000);
         return STROBE_ERR_LIMIT;
     }
@@ -313,19 +319,37 @@ int strobe_sql_prepare(struct strobe_sql *sql, const char **text, sqlite3_stmt *
 void strobe_sql_begin(struct strobe_sql *sql)
 {
     sql->error[0] = 0;
+    sql->error_at = -1;
+    if (sql->limits.heap_bytes) /* of the whole process: another connection may have set its own */
+        sqlite3_hard_heap_limit64((sqlite3_int64)sql->limits.heap_bytes);
     atomic_store(&sql->stopped, 0);
     sql->deadline_ns =
         sql->limits.timeout_ms ? strobe_clock_mono_ns() + sql->limits.timeout_ms * 1000000 : 0;
+}
+
+/* Where SQLite's last error is: it counts from the statement that it was given, which begins at `from`. */
+static void note_place(struct strobe_sql *sql, int64_t from)
+{
+#if SQLITE_VERSION_NUMBER >= 3038000
+    int at = sqlite3_error_offset(sql->db);
+    sql->error_at = at >= 0 ? from + at : -1;
+#else
+    (void)sql, (void)from;
+#endif
 }
 
 enum strobe_err strobe_sql_run(struct strobe_sql *sql, const char *text,
                                const struct strobe_sql_sink *sink)
 {
     enum strobe_err err = STROBE_OK;
+    const char *start = text;
     strobe_sql_begin(sql);
     while (!err && *text) {
         sqlite3_stmt *statement = NULL;
+        const char *from = text;
         int code = strobe_sql_prepare(sql, &text, &statement);
+        if (code)
+            note_place(sql, from - start);
         if (code)
             err = strobe_sql_fail(sql, code);
         else if (statement && !sqlite3_column_count(statement))

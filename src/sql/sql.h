@@ -5,6 +5,7 @@
 #ifndef STROBE_SQL_SQL_H
 #define STROBE_SQL_SQL_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,8 @@ struct strobe_sql_limits {
     int no_shortcut;     /* every statement goes to SQLite as it is; 0: see rewrite.h */
     uint64_t timeout_ms; /* of one strobe_sql_run; 0: none */
     uint64_t heap_bytes; /* of SQLite, in this whole process; 0: none */
+    /* borrowed: not 0 ends every run, also one that has not begun; set by any thread. NULL: none */
+    const atomic_int *stop;
 };
 
 /* Open the traces: they are numbered from 0 in the column trace_id. *failed: which of the paths could not be opened, where
@@ -56,6 +59,8 @@ struct strobe_sql_sink {
 enum strobe_err strobe_sql_run(struct strobe_sql *sql, const char *text,
                                const struct strobe_sql_sink *sink);
 const char *strobe_sql_error(const struct strobe_sql *sql);
+/* Where in the text of the last run SQLite saw its error: bytes from the start; -1: at no place, or it does not say (before 3.38). */
+int64_t strobe_sql_error_at(const struct strobe_sql *sql);
 
 /* 1: the last statement was answered by zone_sum in place of zone. */
 int strobe_sql_was_rewritten(const struct strobe_sql *sql);

@@ -51,6 +51,7 @@ struct strobe_sql {
     int was_rewritten;
     int is_declaring; /* SQLite asks the authorizer of our own CREATE TABLE too */
     char error[512];
+    int64_t error_at; /* in the text of the run; -1: not known */
 };
 
 /* Note what a pass over the file met. Any thread. */

@@ -39,7 +39,7 @@ const char strobe_sql_views[] =
     "  s.end_state, s.priority FROM sched s"
     "  LEFT JOIN thread t ON t.trace_id = s.trace_id AND t.id = s.thread_id"
     "  LEFT JOIN process p ON p.trace_id = t.trace_id AND p.id = t.process_id;"
-    /* A thread runs, and between two turns it is what it was when it left. Nobody records who wakes it. */
+    /* A thread runs, and between two turns it is what it was when it left. Who woke it is not among them. */
     "CREATE VIEW thread_state AS SELECT trace_id, ts, coalesce(dur, -1) AS dur, cpu, utid,"
     "  'Running' AS state, NULL AS waker_utid FROM sched UNION ALL"
     "  SELECT trace_id, ts + dur, next - ts - dur, NULL, utid, coalesce(end_state, 'S'), NULL FROM"

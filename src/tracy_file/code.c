@@ -241,7 +241,7 @@ static int list_functions(const struct strobe_tracy_model *model, struct strobe_
     }
     for (uint32_t i = 0; i < stacks->addresses.n; i++) {
         const struct strobe_tracy_address *frame = &stacks->frames[i];
-        for (uint32_t k = 0; frame->is_told && k < frame->n; k++) {
+        for (uint32_t k = 0; frame->is_named && k < frame->n; k++) {
             const struct strobe_tracy_frame_name *name = &stacks->names[frame->first + k];
             uint32_t before = ids->n;
             if (!name->symbol)
@@ -314,10 +314,10 @@ static void put_addresses(const struct strobe_tracy_stacks *stacks, struct strob
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < stacks->addresses.n; i++)
-        n += stacks->frames[i].is_told;
+        n += stacks->frames[i].is_named;
     strobe_tracy_out_u64(out, n);
     for (uint32_t i = 0; i < stacks->addresses.n; i++) {
-        if (!stacks->frames[i].is_told)
+        if (!stacks->frames[i].is_named)
             continue;
         strobe_tracy_out_u64(out, stacks->addresses.keys[i].id);
         strobe_tracy_out_u64(out, stacks->names[stacks->frames[i].first].symbol);

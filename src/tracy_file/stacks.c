@@ -193,7 +193,7 @@ static int name_address(struct strobe_tracy_model *model, uint32_t i)
         &stacks->symbols, process, is_folded ? address & ((1ull << HIGH) - 1) : address);
     struct strobe_tracy_address *row = &stacks->frames[i];
     row->first = stacks->n_names;
-    row->is_told = symbol != NULL;
+    row->is_named = symbol != NULL;
     row->image = symbol ? string_of(model, symbol->image) : STROBE_TRACY_NO_STRING;
     if (!symbol && !name_unknown(model, address))
         return 0;

@@ -29,7 +29,7 @@ struct strobe_tracy_frame_name {
 struct strobe_tracy_address {
     uint32_t first, n; /* in names */
     uint32_t image;
-    uint8_t is_told; /* a record says what is there */
+    uint8_t is_named; /* a symbol record says what is there */
 };
 
 struct strobe_tracy_stacks {

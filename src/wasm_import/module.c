@@ -12,6 +12,7 @@
 #include "device_import/device_log.h"
 #include "device_import/pick.h"
 #include "import/chrome.h"
+#include "import/perfetto.h"
 #include "import/stacks_file.h"
 #include "query/pair.h"
 #include "tracy_file/content.h"
@@ -54,14 +55,18 @@ static enum strobe_err import_tracy(const char *path)
     return STROBE_OK;
 }
 
-static enum strobe_err import_chrome(const char *path)
+typedef enum strobe_err import_timeline(const char *from, const char *to,
+                                        struct strobe_timeline_result *out);
+
+static enum strobe_err import_events(const char *path, import_timeline *read, const char *of)
 {
-    struct strobe_chrome_import made = {0};
-    enum strobe_err err = strobe_chrome_import(path, made_path, &made);
+    struct strobe_timeline_result made = {0};
+    enum strobe_err err = read(path, made_path, &made);
     if (err && !made.is_cut)
         return err;
     say_count("", made.n_zones, " zones");
-    say_count(", ", made.n_spans, " spans of Chrome's JSON");
+    say_count(", ", made.n_spans, " spans of ");
+    strobe_out_text(&words, of);
     if (made.n_set_aside)
         say_count("; ", made.n_set_aside, " events were set aside: the panel Info says why");
     if (err)
@@ -128,10 +133,14 @@ static size_t first_bytes(const char *path, uint8_t *out, size_t room)
 /* Of a file alone; one that is nobody's is for the reader of .tracy files, who says so. */
 static enum strobe_err import_file(const char *path, const uint8_t *first, size_t n)
 {
+    if (strobe_perfetto_find(path))
+        return import_events(path, strobe_perfetto_import, "a trace of Perfetto");
     enum strobe_stacks_format format = strobe_stacks_file_find(path);
     if (format)
         return import_stacks(path, format);
-    return strobe_chrome_is_file(first, n) ? import_chrome(path) : import_tracy(path);
+    return strobe_chrome_is_file(first, n)
+               ? import_events(path, strobe_chrome_import, "Chrome's JSON")
+               : import_tracy(path);
 }
 
 static enum strobe_err import_files(const char *const *paths, size_t n_paths)
@@ -153,8 +162,9 @@ static enum strobe_err import_files(const char *const *paths, size_t n_paths)
 static const char *words_for(enum strobe_err err)
 {
     if (err == STROBE_ERR_FORMAT)
-        return "neither a trace of Strobe or Tracy, nor Chrome's JSON, nor stack samples of perf, "
-               "speedscope, pprof or folded stacks, nor the device log of a run";
+        return "neither a trace of Strobe or Tracy, nor Chrome's JSON or a trace of Perfetto, nor "
+               "stack samples of perf, speedscope, pprof or folded stacks, nor the device log of a "
+               "run";
     return err == STROBE_ERR_VERSION ? "the file is of a version that is not read"
                                      : strobe_err_text(err);
 }

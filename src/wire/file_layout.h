@@ -122,6 +122,7 @@ enum strobe_clock_how {
     STROBE_CLOCK_HOW_COMPARED = 2,
     STROBE_CLOCK_HOW_THROUGH = 3,
     STROBE_CLOCK_HOW_WALL = 4,
+    STROBE_CLOCK_HOW_HOST = 5, /* by the wall clock of the host that both are of */
 };
 
 /* Offsets: docs/file-format.md, "File head". */

@@ -58,11 +58,11 @@ static void do_planted(const char *to)
 }
 
 enum strobe_err __real_strobe_chrome_import(const char *from, const char *to,
-                                            struct strobe_chrome_import *out);
+                                            struct strobe_timeline_result *out);
 enum strobe_err __wrap_strobe_chrome_import(const char *from, const char *to,
-                                            struct strobe_chrome_import *out);
+                                            struct strobe_timeline_result *out);
 enum strobe_err __wrap_strobe_chrome_import(const char *from, const char *to,
-                                            struct strobe_chrome_import *out)
+                                            struct strobe_timeline_result *out)
 {
     do_planted(to);
     return __real_strobe_chrome_import(from, to, out);

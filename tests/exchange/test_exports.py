@@ -101,6 +101,19 @@ class Exports(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 self.assertEqual(file.read(), "of before", form)
 
+    def test_an_export_takes_the_mode_of_what_it_replaces_and_leaves_files_beside_it(self):
+        folder = tempfile.mkdtemp(dir=self.folder)
+        path = os.path.join(folder, "made")
+        for name in ("made", "made.part"):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write("of the user")
+        os.chmod(path, 0o600)
+        run(STROBE, "export", "--to", "folded", "-o", path, self.trace)
+        self.assertEqual(sorted(os.listdir(folder)), ["made", "made.part"])
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+        with open(path + ".part", encoding="utf-8") as file:
+            self.assertEqual(file.read(), "of the user")
+
     def test_folded_stacks_add_up_to_the_samples(self):
         with open(self.export("folded", "out.folded"), encoding="utf-8") as file:
             counts = [int(line.rsplit(" ", 1)[1]) for line in file]

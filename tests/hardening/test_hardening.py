@@ -8,7 +8,7 @@ import unittest
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 BINARIES = ["bin/strobe", "lib/libstrobe.so", "lib/libTracyClient.so", "lib/libstrobe-tracy-shim.so",
-            "python/strobe/_strobe.abi3.so"]
+            "lib/libstrobe-nvtx.so", "lib/libstrobe-opencl.so", "python/strobe/_strobe.abi3.so"]
 # linked with nothing, so that it fits any C library: there is nobody to call
 WITHOUT_LIBRARY = {"lib/libstrobe-tracy-shim.so"}
 # calls no function that has a checked form

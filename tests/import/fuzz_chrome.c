@@ -17,7 +17,7 @@ static void remove_trace(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    struct strobe_chrome_import result;
+    struct strobe_timeline_result result;
     struct strobe_file *file = NULL;
     if (!*trace_path) {
         snprintf(trace_path, sizeof trace_path, "/dev/shm/strobe-fuzz-%d.strobe", (int)getpid());

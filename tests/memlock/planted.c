@@ -61,7 +61,6 @@ static APART void deep(int depth, long n)
     __asm__ volatile("" ::: "memory"); /* no tail call */
 }
 
-/* What programs rely on. */
 /* Frames of every shape, from two places by turns: an alloca's size decides where what lies further in is. */
 static APART void by_size(size_t n)
 {
@@ -101,6 +100,7 @@ static APART void take_turns(size_t n)
     }
 }
 
+/* What programs rely on. */
 static int family(void)
 {
     void *at = NULL;

@@ -1,9 +1,10 @@
 """peers.py - real Tracy clients, fetched and built under build/peers, never committed: programs on the crate
-tracy-client (each of its versions carries Tracy's own client), C programs on the same sources, IREE's runtime.
+tracy-client (each of its versions carries Tracy's own client), C programs on the same sources, IREE's runtime; packages of PyPI.
 SPDX-License-Identifier: MIT"""
 import fcntl
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -30,6 +31,18 @@ def call(command, cwd=None, env=None):
     if done.returncode:
         raise Missing(f"{' '.join(map(str, command))}\n{done.stdout[-800:]}{done.stderr[-1200:]}")
     return done.stdout
+
+
+def find_python(version):
+    """The CPython of a version like "3.10": one of pyenv's, or the one in PATH; None: this one."""
+    if version is None:
+        return sys.executable
+    for found in sorted(pathlib.Path(os.environ.get("PYENV_ROOT") or pathlib.Path.home() / ".pyenv").glob(f"versions/{version}.*/bin/python3")):
+        return found
+    found = shutil.which(f"python{version}")
+    if not found:
+        raise Missing(f"there is no CPython {version}")
+    return found
 
 
 class Peers:
@@ -124,3 +137,17 @@ class Peers:
             call([python, "-m", "pip", "install", "-q", "pytracy==0.0.2"])
             (folder / "ready").write_text("")
         return python
+
+    def packages(self, version, *names):
+        """An interpreter (of that version; None: of this one's) with these packages of PyPI, and with ours as an installation has it."""
+        folder = self.folder / "-".join(name.replace("==", "-") for name in names)
+        interpreter = folder / "bin" / "python"
+        if not (folder / "ready").exists():
+            call([find_python(version), "-m", "venv", "--clear", folder])
+            call([interpreter, "-m", "pip", "install", "-q", *names])
+            (folder / "ready").write_text("")
+        site = next((folder / "lib").glob("python3*/site-packages"))
+        tree = self.folder.parent / "python"
+        (site / "strobe-tree.pth").write_text(f"{tree}\n")
+        (site / "zz-strobe.pth").write_text((tree / "strobe.pth").read_text())
+        return interpreter

@@ -14,12 +14,13 @@ def environment(python, build):
     folder = build / "python-tests" / version
     interpreter = folder / "bin" / "python"
     site = folder / "lib" / f"python{version}" / "site-packages"
-    marker = site / "strobe-tree.pth"
-    if not marker.exists():
+    tree = build / "python"
+    wanted = {"strobe-tree.pth": f"{tree}\n{tree}/strobe/drop_in\n", "zz-strobe.pth": (tree / "strobe.pth").read_text()}
+    if not site.is_dir():
         subprocess.run([python, "-m", "venv", "--without-pip", str(folder)], check=True)
-        tree = build / "python"
-        (site / "zz-strobe.pth").write_text((tree / "strobe.pth").read_text())
-        marker.write_text(f"{tree}\n")
+    for name, text in wanted.items():
+        if not (site / name).exists() or (site / name).read_text() != text:
+            (site / name).write_text(text)
     return interpreter
 
 

@@ -107,7 +107,7 @@ class Options(strobe_case.Case):
     def test_an_unknown_mode_is_refused_in_words(self):
         ran = self.record(self.program, options=["--python", "everything"])
         self.assertEqual(ran.code, 2)
-        self.assertIn("functions, lines or off", ran.err)
+        self.assertIn("functions, lines, marks or off", ran.err)
         ran = self.record(self.program, env={"STROBE_PYTHON": "everything"})
         self.assertEqual(ran.code, 0)
         self.assertIn("functions, lines or off", ran.err)

@@ -8,10 +8,12 @@
  *   burner birth SECONDS             in a thread that is made 200 ms after the start
  *   burner switches ROUNDS           two processes that wake each other
  *   burner jit SECONDS               in code that it makes, with a line of it in /tmp/perf-PID.map
- *   burner jitdump SECONDS           likewise, with a jit-PID.dump in the working folder
+ *   burner jitdump SECONDS [fork]    likewise, with a jit-PID.dump in the working folder; in a child that it forks then
  *   burner waits ROUNDS              two threads take turns with a lock (convoy), a third sleeps, a fourth reads what main writes to a pipe
  *   burner masked SECONDS            with all signals blocked
  *   burner greedy SECONDS            it takes every real-time signal half-way: exit status 3 if one of them comes then
+ *   burner given SECONDS             it gives every real-time signal its default half-way, while a thread has all of them blocked and then not
+ *   burner shrunk SECONDS            on a stack of its own, of which the upper part is unmapped half-way, in code that no table describes
  *   burner naps ROUNDS               short sleeps between short work: exit status 3 if one of them ends early
  *   burner refuse COMMAND ...        run a command that may not open perf events: it gets BURNER_ERRNO (EACCES)
  *
@@ -209,7 +211,7 @@ static void write_dump(FILE *out, const void *at)
     fflush(out);
 }
 
-FAR void jitdump(double seconds)
+FAR void jitdump(double seconds, int forks)
 {
     char path[64];
     void *at = make_code();
@@ -220,6 +222,10 @@ FAR void jitdump(double seconds)
     write_dump(out, at);
     if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(out), 0) == MAP_FAILED)
         exit(1);
+    if (forks && fork()) {
+        wait(NULL);
+        return;
+    }
     run_code(at, seconds);
     sink++;
 }
@@ -320,6 +326,61 @@ static int greedy(double seconds)
     return n_came ? 3 : 0;
 }
 
+static int is_given; /* by main, to the thread */
+
+static void *block_all(void *context)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    while (!__atomic_load_n(&is_given, __ATOMIC_ACQUIRE))
+        sink++;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return context;
+}
+
+static int given(double seconds)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, block_all, NULL))
+        return 1;
+    burn(seconds / 2);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        if (signal(number, SIG_DFL) != SIG_DFL)
+            return 4;
+    __atomic_store_n(&is_given, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    burn(seconds / 2);
+    return 0;
+}
+
+#if defined(__x86_64__)
+/* Count down on a stack, with a frame pointer: neither has a row in a table. */
+void spin_on(void *stack, void *frame, unsigned long n);
+__asm__(".text\n.globl spin_on\n.type spin_on, @function\n"
+        "spin_on: push %rbp\n mov %rsp, %rax\n mov %rdi, %rsp\n mov %rsi, %rbp\n"
+        "1: dec %rdx\n jnz 1b\n"
+        "mov %rax, %rsp\n pop %rbp\n ret\n.size spin_on, . - spin_on\n");
+
+static int shrunk(double seconds)
+{
+    enum { SIZE = 256 << 10, KEPT = 192 << 10, STACK = 128 << 10 };
+    unsigned long n = (unsigned long)(seconds * 1e9);
+    char *at = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return 1;
+    spin_on(at + STACK, at + SIZE - 64, n);
+    munmap(at + KEPT, SIZE - KEPT);
+    spin_on(at + STACK, at + SIZE - 64, n);
+    return 0;
+}
+#else
+static int shrunk(double seconds)
+{
+    return seconds < 0;
+}
+#endif
+
 static int naps(long rounds)
 {
     const struct timespec nap = {0, 200000};
@@ -378,13 +439,17 @@ int main(int argc, char **argv)
     } else if (!strcmp(what, "jit")) {
         jit(seconds);
     } else if (!strcmp(what, "jitdump")) {
-        jitdump(seconds);
+        jitdump(seconds, argc > 3);
     } else if (!strcmp(what, "waits")) {
         waits(atol(argv[2]));
     } else if (!strcmp(what, "masked")) {
         masked(seconds);
     } else if (!strcmp(what, "greedy")) {
         return greedy(seconds);
+    } else if (!strcmp(what, "given")) {
+        return given(seconds);
+    } else if (!strcmp(what, "shrunk")) {
+        return shrunk(seconds);
     } else if (!strcmp(what, "naps")) {
         return naps(atol(argv[2]));
     } else if (!strcmp(what, "refuse")) {

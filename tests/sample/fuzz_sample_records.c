@@ -1,6 +1,6 @@
 /* fuzz_sample_records.c - records of perf's buffers, decoded and taken as they come: lives, mappings, samples, switches.
  *
- * An input is: flags (bit 0: samples have a chain, bit 1: registers and stack, bit 2: they are of tracepoints), which file mappings are of, 6 bytes, then records one
+ * An input is: flags (bit 0: samples have a chain, bit 1: registers and stack, bit 2: they are of tracepoints, bit 3: system calls are zones), which file mappings are of, 6 bytes, then records one
  * after the other, each as long as its head says. Processes are moved to numbers that nobody has, so that nothing of this machine is
  * read. Checked beyond what sanitizers find: nothing is left of processes and threads when all is closed.
  * SPDX-License-Identifier: MIT */
@@ -69,8 +69,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static _Alignas(8) uint8_t bytes[STROBE_PERF_RECORD_MAX];
     if (size < HEAD_BYTES)
         return 0;
-    static const struct strobe_perf_trace trace = {
-        .state_id = 1, .wake_id = 2, .flags = {2, 1}, .woken = {4, 4}, .target = {8, 4}};
+    static const struct strobe_perf_trace trace = {.state_id = 1,
+                                                   .wake_id = 2,
+                                                   .enter_id = 3,
+                                                   .exit_id = 4,
+                                                   .flags = {2, 1},
+                                                   .woken = {4, 4},
+                                                   .target = {8, 4},
+                                                   .entered = {4, 4},
+                                                   .left = {4, 4},
+                                                   .result = {8, 8}};
     struct strobe_perf_shape shape = {
         .has_chain = data[0] & 1, .has_stack = data[0] & 2, .trace = data[0] & 4 ? &trace : NULL};
     clock = (struct strobe_sample_clock){0};
@@ -79,6 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     open_store();
     if (strobe_life_init(&life, store, &clock))
         die("no memory");
+    life.has_zones = data[0] & 8;
     for (size_t at = HEAD_BYTES; size - at >= sizeof(struct perf_event_header);) {
         struct strobe_perf_record record;
         struct perf_event_header head;
@@ -90,6 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             take(&life, &record, data[1]);
         at += n;
     }
+    strobe_life_end(&life);
     strobe_life_flush(&life);
     strobe_build_store_flush(store);
     strobe_life_free(&life);

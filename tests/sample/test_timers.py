@@ -11,6 +11,7 @@ import re
 import shutil
 import sys
 import time
+import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from test_sample import BURNER, SampleTest, functions, harness  # noqa: E402
@@ -125,6 +126,15 @@ class Manners(Timers):
         texts = [event.fields[-1] for event in trace.events("message")]
         self.assertTrue(any(b"uses the signal" in text for text in texts), texts)
         self.assertTrue(rows)
+
+    def test_a_program_that_gives_the_signal_its_default_lives_on(self):
+        _, rows, _ = self.timed(BURNER, "given", "0.3")  # one may wait in a thread that has it blocked
+        self.assertTrue(rows)
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "the code is x86-64's")
+    def test_a_stack_that_is_smaller_than_it_was_is_walked_no_further(self):
+        _, rows, _ = self.timed(BURNER, "shrunk", "0.3")  # its status says that it ended in order
+        self.assertTrue([row for row in rows if "spin_on" in functions(row)])
 
     def test_memory_is_recorded_beside_it(self):
         trace, rows, _ = self.timed(sys.executable, "-S", "-c", "rows = [[i] * 9 for i in range(200000)]; print(len(rows))",

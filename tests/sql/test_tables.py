@@ -165,6 +165,23 @@ class Args(Tables):
                          [("p1", 0.5, None, None), ("p2", 0.5, None, None), (None, None, 42, None), (None, None, None, None)])
         self.assertEqual(self.rows("SELECT EXTRACT_ARG(NULL, 'value'), EXTRACT_ARG('x', 'value'), EXTRACT_ARG(1, NULL)"), [(None, None, None)])
 
+    def test_keys_count_as_memory(self):
+        """Each item of a list has a key of its own, with the names around it."""
+        path = self.folder / "keys.strobe"
+        writer = made_trace.sw.Writer(path)
+        writer.record("recording", made_trace.ORIGIN, 0)
+        thread = writer.thread(1, 1, "main", made_trace.ORIGIN)
+        writer.loc(1, 1, "zone")
+        for i in range(20):
+            thread.begin(1, made_trace.at(1000 * i))
+            thread.event("zone_text", made_trace.at(1000 * i + 1), f'{{"{i}{"x" * 3900}":[{",".join("1" * 1500)}]}}')
+            thread.end(made_trace.at(1000 * i + 500))
+        writer.close()
+        for memory, code in (("16M", 1), ("1G", 0)):
+            done = self.run_query("--memory", memory, path, "SELECT max(EXTRACT_ARG(id, 'value')) FROM zone")
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertTrue(code == 0 or "memory" in done.stderr, done.stderr)
+
     def test_of_several_traces_the_one_must_be_said(self):
         done = self.run_query(self.trace, self.trace, "SELECT EXTRACT_ARG(id, 'value') FROM zone")
         self.assertEqual(done.returncode, 1)
@@ -193,6 +210,21 @@ class Functions(Tables):
         yield from ("NULL LIKE 'a'", "'a' LIKE NULL", "12 LIKE '1%'", "'a' LIKE 'a' ESCAPE NULL", "instr(x'6162', x'62')", "instr('ab', x'62')", "instr(123, 2)", "instr(NULL, 'a')", "instr('', '')",
                     "replace('abc', '', 'x')", "replace(121, 1, 'y')", "typeof(replace(12, '', 'x'))", "replace(NULL, 'a', 'b')", "trim(NULL)", "trim('a', NULL)", "trim('a', '')", "length(NULL)", "length(12.5)",
                     "length(x'610062')", "length(char(97, 0, 98))", "printf('%5.2f|%s|%d', 1.5, 'x', 7)", "format('%Q', 'it''s')", "printf('%s')", "printf(NULL)", "printf('%,d', 1234567)", "typeof(printf('%d', 1))")
+
+    def test_printf_that_finds_no_memory_is_refused(self):
+        """Texts that leave a little less each time, past what printf needs for its own connection."""
+        texts, low, high = ", ".join(["hex(zeroblob(430000))"] * 6), 0, 430_000
+
+        def ask(n):
+            return self.run_query("--format", "csv", "--memory", "8M", self.trace, f"SELECT max({texts}, hex(zeroblob({n})), printf('%d', 1)) > '' AS x")
+        self.assertEqual([ask(low).returncode, ask(high).returncode], [0, 1])
+        while high - low > 500:
+            middle = (low + high) // 2
+            low, high = (middle, high) if ask(middle).returncode == 0 else (low, middle)
+        for n in range(high, high + 15_000, 500):
+            done = ask(n)
+            self.assertEqual(done.returncode, 1, n)
+            self.assertIn("of memory are needed", done.stderr)
 
     def test_they_answer_as_sqlites_own(self):
         statements = [f"SELECT quote({case}) AS x" for case in self.cases()]
@@ -245,10 +277,11 @@ class Prompt(Tables):
         self.type(b"\x1b[A\r")                                # the line before
         self.type(b"LECT 7 AS seven;\x01SE\x05\r")            # to the start, and to the end
         self.type(b"SELECT one two three\x17\x17\x17\x1b[D\x1b[C1 AS words;\r")  # words cut out
+        self.type(b"SELECT 6 AS si\x1b[1;5D\x1b[1;5Cx;\r")      # arrows with Ctrl: they come with numbers
         self.type(b"SELECT\r", b"...> ")
         self.type(b"\x03")                                    # what was begun is forgotten
         self.type(b"SELECT count(*) AS n FROM counter_tr\t;\r")
-        self.assertEqual(self.end(), ["answer", "42", "answer", "42", "seven", "7", "words", "1", "n", "3"])
+        self.assertEqual(self.end(), ["answer", "42", "answer", "42", "seven", "7", "words", "1", "six", "6", "n", "3"])
 
     def test_the_history_outlives_the_prompt(self):
         self.start()

@@ -26,11 +26,14 @@ static void say(struct heard *heard, char what, uint64_t id, uint64_t time)
 }
 
 /* Ends have no id: it is that of the innermost open zone. */
-static void hear_steps(void *context, struct strobe_zone_step *steps, size_t n_steps)
+static void hear_steps(void *context, const struct strobe_zone_step *steps, size_t n_steps,
+                       bool has_values)
 {
     struct heard *heard = context;
+    bool any = false;
     for (const struct strobe_zone_step *step = steps; step < steps + n_steps; step++) {
         if (step->loc == STROBE_STEP_VALUE) {
+            any = true;
             assert_int_equal(heard->n_open, 1);
             say(heard, '=', step->end, step->tick);
         } else if (step->loc == STROBE_STEP_END) {
@@ -45,18 +48,40 @@ static void hear_steps(void *context, struct strobe_zone_step *steps, size_t n_s
                 heard->open[heard->n_open++] = (uint32_t)step->loc;
         }
     }
+    assert_int_equal(any, has_values);
 }
 
-static void hear_mark(void *context, const struct strobe_nest_zone *mark)
+static void hear_mark(void *context, const struct strobe_nest_zone *mark, uint64_t tick)
 {
     assert_int_not_equal(mark->kind, 0);
+    assert_int_equal(tick, mark->start);
     say(context, '!', mark->id, mark->start);
 }
 
-#define HEAR(heard)                     \
-    &(const struct strobe_nest_taker)   \
-    {                                   \
-        hear_steps, hear_mark, &(heard) \
+/* Ticks are cycles here, in stretches of 7 of them. */
+static struct strobe_nest_line give_line(void *context, uint64_t cycles)
+{
+    (void)context;
+    uint64_t from = cycles - cycles % 7;
+    return (struct strobe_nest_line){from, from + 7, 0 - from, from, 1ull << 32};
+}
+
+static uint64_t give_loc(void *context, uint32_t id)
+{
+    (void)context;
+    return id;
+}
+
+#define HEAR(heard)                                           \
+    &(const struct strobe_nest_taker)                         \
+    {                                                         \
+        give_line, give_loc, hear_steps, hear_mark, &(heard), \
+            (struct strobe_nest_near[STROBE_NEST_NEAR])       \
+        {                                                     \
+            {                                                 \
+                0                                             \
+            }                                                 \
+        }                                                     \
     }
 
 static void parents_begin_before_their_children(void **state)

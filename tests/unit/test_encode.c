@@ -461,6 +461,140 @@ static void a_value_among_steps_is_written_as_an_event(void **state)
     }
 }
 
+static uint32_t draw(uint64_t *seed, uint32_t n)
+{
+    *seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(*seed >> 33) % n;
+}
+
+/* Steps of a random program: few locations, each at several depths and in itself, near and far from each other. Their number. */
+static size_t random_steps(uint64_t *seed, uint64_t *tick, uint32_t *depth,
+                           struct strobe_zone_step *steps, size_t n_steps)
+{
+    for (size_t i = 0; i < n_steps; i++) {
+        *tick += draw(seed, 50) ? draw(seed, 300) : draw(seed, 200000);
+        uint64_t loc = 1 + (draw(seed, 3) ? *depth : draw(seed, 70)) * (draw(seed, 2) ? 1 : 64);
+        uint32_t what = draw(seed, 8);
+        if (what < 2 && *depth) {
+            steps[i] = (struct strobe_zone_step){*tick, STROBE_STEP_END, 0};
+            --*depth;
+        } else if (what < 4 && *depth < 9) {
+            steps[i] = (struct strobe_zone_step){*tick, loc, 0};
+            ++*depth;
+        } else {
+            uint64_t lasts = draw(seed, 60) ? draw(seed, 900) : draw(seed, 100000);
+            steps[i] = (struct strobe_zone_step){*tick, loc, *tick + lasts};
+            *tick += lasts;
+        }
+    }
+    return n_steps;
+}
+
+static void put_one_by_one(struct strobe_encoder *to, const struct strobe_zone_step *step)
+{
+    if (step->loc == STROBE_STEP_END) {
+        strobe_encode_zone_end(to, step->tick, to->track->stack[to->track->depth - 1].loc);
+        return;
+    }
+    strobe_encode_zone_begin(to, step->tick, step->loc);
+    if (step->end)
+        strobe_encode_zone_end(to, step->end, step->loc);
+}
+
+static void steps_of_any_shape_are_written_as_one_by_one(void **state)
+{
+    (void)state;
+    enum { STEPS = 700, PARTS = 12 };
+    struct strobe_encoder fast, slow;
+    struct strobe_track fast_track = {0}, slow_track = {0};
+    struct strobe_zone_step steps[STEPS];
+    assert_int_equal(strobe_encode_init(&fast), STROBE_OK);
+    assert_int_equal(strobe_encode_init(&slow), STROBE_OK);
+    for (uint64_t round = 1; round <= 20; round++) {
+        uint64_t seed = round, tick = 1000;
+        uint32_t depth = fast_track.depth;
+        for (uint32_t part = 0; part < PARTS; part++) {
+            size_t n = random_steps(&seed, &tick, &depth, steps, 1 + draw(&seed, STEPS));
+            strobe_encode_begin_part(&fast, &fast_track, 0, 1, 0);
+            strobe_encode_begin_part(&slow, &slow_track, 0, 1, 0);
+            const struct strobe_zone_step *at = steps;
+            while (at < steps + n) {
+                at = strobe_encode_steps(&fast, at, steps + n);
+                if (at < steps + n)
+                    put_one_by_one(&fast, at++);
+            }
+            for (size_t i = 0; i < n; i++)
+                put_one_by_one(&slow, &steps[i]);
+            strobe_encode_end_part(&fast, fast.part_events);
+            strobe_encode_end_part(&slow, slow.part_events);
+        }
+        assert_int_equal(fast.n_events, slow.n_events);
+        assert_int_equal(fast.n_zones, slow.n_zones);
+        assert_memory_equal(fast.sym, slow.sym, fast.n_events);
+        assert_memory_equal(fast.dt, slow.dt, fast.n_events * sizeof *fast.dt);
+        assert_int_equal(fast.big_at - fast.big, slow.big_at - slow.big);
+        assert_memory_equal(fast.big, slow.big, fast.big_at - fast.big);
+        assert_int_equal(fast.n_head, slow.n_head);
+        assert_memory_equal(fast.head, slow.head, fast.n_head);
+        assert_int_equal(fast.n_nested, slow.n_nested);
+        assert_true(fast.n_nested > 0);
+        assert_memory_equal(fast.nested, slow.nested, fast.n_nested);
+        strobe_encode_reset(&fast);
+        strobe_encode_reset(&slow);
+    }
+    strobe_track_free(&fast_track);
+    strobe_track_free(&slow_track);
+    strobe_encode_free(&fast);
+    strobe_encode_free(&slow);
+}
+
+/* A block of events whose differences are random, or the same again and again. */
+static void put_block(struct strobe_file_writer *writer, bool is_noise, uint64_t *seed)
+{
+    uint64_t tick = 1000;
+    strobe_encode_begin_part(&enc, &track, 0, 1, 0);
+    for (int i = 0; i < 4096; i++) {
+        tick += is_noise ? draw(seed, 256) : (uint64_t)i % 3;
+        strobe_encode_zone_begin(&enc, tick, 1);
+        tick += is_noise ? draw(seed, 256) : (uint64_t)i % 5;
+        strobe_encode_zone_end(&enc, tick, 1);
+    }
+    strobe_encode_end_part(&enc, 8192);
+    assert_int_equal(strobe_file_put_events(writer, &enc), STROBE_OK);
+}
+
+static void a_column_of_noise_is_kept_as_it_is_until_it_is_none(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 40, NOISE = 4 };
+    struct strobe_file_writer *writer = NULL;
+    struct strobe_block_iter *iter = NULL;
+    struct strobe_block_filter filter = {.type = STROBE_BLOCK_EVENTS};
+    struct strobe_file *file;
+    struct strobe_block block = {0};
+    uint64_t seed = 1;
+    assert_int_equal(strobe_file_create(path, "", 0, &writer), STROBE_OK);
+    for (int i = 0; i < BLOCKS; i++)
+        put_block(writer, i < NOISE, &seed);
+    assert_int_equal(strobe_file_finish(writer), STROBE_OK);
+    assert_int_equal(strobe_file_open(path, &file), STROBE_OK);
+    assert_int_equal(strobe_file_iterate(file, &filter, &iter), STROBE_OK);
+    for (int i = 0; i < BLOCKS; i++) {
+        uint32_t sizes[STROBE_N_STREAMS][2];
+        assert_int_equal(strobe_file_next_block(iter, &block), STROBE_OK);
+        memcpy(sizes, block.body, sizeof sizes);
+        assert_int_equal(sizes[STROBE_LO][0], 8192);
+        if (i < NOISE)
+            assert_int_equal(sizes[STROBE_LO][1], 8192);
+        else if (i >= 32) /* it was looked at again */
+            assert_true(sizes[STROBE_LO][1] < 1024);
+        assert_true(sizes[STROBE_SYM][1] < 1024); /* each column is seen for itself */
+    }
+    strobe_file_end_iterate(iter);
+    strobe_block_free(&block);
+    strobe_file_close(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,6 +614,9 @@ int main(void)
         cmocka_unit_test(steps_are_written_as_one_by_one),
         cmocka_unit_test(whole_zones_are_written_as_begin_and_end),
         cmocka_unit_test(a_value_among_steps_is_written_as_an_event),
+        cmocka_unit_test(steps_of_any_shape_are_written_as_one_by_one),
+        cmocka_unit_test_setup_teardown(a_column_of_noise_is_kept_as_it_is_until_it_is_none, start,
+                                        stop),
     };
     int fd = mkstemp(path);
     if (fd < 0)

@@ -119,7 +119,8 @@ static enum strobe_err see(void *context, const struct strobe_item *item)
 
 static struct seen sweep(struct strobe_view *view, uint32_t max_items, enum strobe_err expected)
 {
-    const struct strobe_items_options options = {view->tick_first, view->tick_last, max_items};
+    const struct strobe_items_options options = {
+        .tick_min = view->tick_first, .tick_max = view->tick_last, .max_items = max_items};
     struct seen seen = {0};
     uint64_t n_bad = 0;
     assert_int_equal(strobe_items_sweep(view, &options, see, &seen, &n_bad), expected);

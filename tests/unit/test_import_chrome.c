@@ -15,7 +15,7 @@
 #include "query/walk.h"
 
 static char path[64];
-static struct strobe_chrome_import made;
+static struct strobe_timeline_result made;
 
 static int name_file(void **state)
 {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sample/py_image.h"
+#include "sample/py_kernel.h"
 #include "sample/py_layout.h"
 #include "sample/py_line.h"
 #include "sample/py_memory.h"
@@ -147,6 +148,62 @@ static void a_range_that_is_gone_costs_itself_alone(void **state)
     assert_int_equal(again.n, 0);
 }
 
+/* What the kernel's program writes of a stack: frames of two activations. */
+static struct {
+    struct strobe_py_kernel_head head;
+    struct strobe_py_kernel_frame frames[4];
+} written;
+
+static void frames_that_the_kernel_read_have_their_activations(void **state)
+{
+    static struct strobe_py_stack stack;
+    struct strobe_py_layout layout;
+    (void)state;
+    assert_true(strobe_py_layout_of(12, &layout));
+    written.head =
+        (struct strobe_py_kernel_head){.id = STROBE_PY_KERNEL_ID, .n_frames = 4, .n_cframes = 1};
+    written.frames[0] = (struct strobe_py_kernel_frame){0x1000, 0x9000, 0x9000 + 192 + 6, 0};
+    written.frames[1] = (struct strobe_py_kernel_frame){0x7f00, 0, 0, 3}; /* in the C stack */
+    written.frames[2] = (struct strobe_py_kernel_frame){0x1100, 0xa000, 0xa000 + 192, 0};
+    written.frames[3] = (struct strobe_py_kernel_frame){0x7f80, 0, 0, 3};
+    assert_true(strobe_py_stack_take(&written, sizeof written, &layout, &stack));
+    assert_int_equal(stack.n, 2);
+    assert_false(stack.is_cut);
+    assert_int_equal(stack.frames[0].code, 0x9000);
+    assert_int_equal(stack.frames[0].at, 6);
+    assert_int_equal(stack.frames[0].activation, 0x7f00);
+    assert_int_equal(stack.frames[1].activation, 0x7f80);
+    assert_true(strobe_py_layout_of(11, &layout)); /* a flag, and cframes beside the frames */
+    written.head.n_cframes = 2;
+    written.head.cframes[0] = 0x7e00;
+    written.head.cframes[2] = 0x7e80;
+    for (int i = 0; i < 4; i++)
+        written.frames[i] = (struct strobe_py_kernel_frame){0x1000, 0x9000, 0, i % 2};
+    written.head.rest = 0x2000;
+    assert_true(strobe_py_stack_take(&written, sizeof written, &layout, &stack));
+    assert_int_equal(stack.n, 4);
+    assert_true(stack.is_cut);
+    assert_int_equal(stack.frames[0].activation, 0x7e00);
+    assert_int_equal(stack.frames[3].activation, 0x7e80);
+}
+
+static void records_of_frames_that_can_not_be_right_are_refused(void **state)
+{
+    static struct strobe_py_stack stack;
+    struct strobe_py_layout layout;
+    (void)state;
+    assert_true(strobe_py_layout_of(12, &layout));
+    written.head = (struct strobe_py_kernel_head){.id = STROBE_PY_KERNEL_ID, .n_frames = 4};
+    assert_true(strobe_py_stack_take(&written, sizeof written, &layout, &stack));
+    assert_false(strobe_py_stack_take(&written, sizeof written - 1, &layout, &stack));
+    assert_false(strobe_py_stack_take(&written, sizeof written.head - 1, &layout, &stack));
+    written.head.n_frames = UINT32_MAX;
+    assert_false(strobe_py_stack_take(&written, sizeof written, &layout, &stack));
+    written.head.n_frames = 0;
+    written.head.n_cframes = STROBE_PY_KERNEL_CFRAMES + 1;
+    assert_false(strobe_py_stack_take(&written, sizeof written, &layout, &stack));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +215,8 @@ int main(void)
         cmocka_unit_test(what_was_read_once_is_read_again_with_one_call),
         cmocka_unit_test(a_range_that_is_gone_costs_itself_alone),
         cmocka_unit_test(layouts_are_those_of_3_9_to_3_12_and_what_3_13_tells),
+        cmocka_unit_test(frames_that_the_kernel_read_have_their_activations),
+        cmocka_unit_test(records_of_frames_that_can_not_be_right_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

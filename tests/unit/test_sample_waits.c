@@ -9,11 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sample/blocked.h"
+#include "sample/life.h"
 #include "sample/perf_record.h"
+#include "sample/syscalls.h"
+
+enum { NOBODY = 0x40000001 }; /* a number that no process has */
 
 static const char symbols[] = "ffffffff81000000 T schedule\n"
                               "ffffffff81000100 t futex_wait_queue\n"
@@ -159,6 +164,123 @@ static void a_record_of_a_wake_up_says_who_wakes_whom(void **state)
     assert_false(strobe_perf_record_read(&bytes, sizeof bytes, &shape, &record));
 }
 
+static struct strobe_life life;
+static struct strobe_sample_clock clock_of_all;
+
+static void turn(uint64_t time, bool is_out)
+{
+    struct strobe_perf_record record = {
+        .what = STROBE_PERF_SWITCH, .pid = NOBODY, .tid = NOBODY, .time = time};
+    record.turn.is_out = is_out;
+    strobe_life_take(&life, &record);
+}
+
+static void wake_up(uint64_t time)
+{
+    struct strobe_perf_record record = {
+        .what = STROBE_PERF_WAKES, .pid = 1, .tid = 1, .time = time, .wake = {NOBODY, 0, true}};
+    strobe_life_take(&life, &record);
+}
+
+static void call(enum strobe_perf_what what, uint64_t time, int64_t number)
+{
+    struct strobe_perf_record record = {
+        .what = what, .pid = NOBODY, .tid = NOBODY, .time = time, .call = {number, 0}};
+    strobe_life_take(&life, &record);
+}
+
+/* A life that writes to a file in memory. */
+static struct strobe_build_store *open_life(struct strobe_file_writer **writer)
+{
+    char path[64];
+    struct strobe_build_store *store;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", memfd_create("waits", 0));
+    assert_int_equal(strobe_file_create(path, "", 1, writer), 0);
+    struct strobe_build_store_options options = {.writer = *writer};
+    assert_int_equal(strobe_build_store_open(&options, &store), 0);
+    clock_of_all = (struct strobe_sample_clock){0};
+    strobe_sample_clock_add(&clock_of_all, 1000, 1000);
+    strobe_sample_clock_add(&clock_of_all, 1000000, 1000000);
+    assert_int_equal(strobe_life_init(&life, store, &clock_of_all), 0);
+    return store;
+}
+
+static void close_life(struct strobe_build_store *store, struct strobe_file_writer *writer)
+{
+    strobe_life_end(&life);
+    strobe_life_flush(&life);
+    strobe_life_free(&life);
+    strobe_build_store_close(store);
+    strobe_file_finish(writer);
+}
+
+static void a_wait_that_ended_has_a_wake_up_or_is_counted(void **state)
+{
+    struct strobe_file_writer *writer;
+    struct strobe_build_store *store = open_life(&writer);
+    (void)state;
+    turn(2000, false);
+    turn(3000, true);
+    wake_up(4000); /* as it should be */
+    turn(5000, false);
+    assert_int_equal(life.counts.n_wakes, 1);
+    wake_up(5900); /* while it is on its way out */
+    turn(6000, true);
+    turn(7000, false);
+    assert_int_equal(life.counts.n_wakes, 2);
+    wake_up(7100); /* of no wait: it runs on, and waits later */
+    turn(8000, true);
+    wake_up(8500);
+    turn(9000, false);
+    assert_int_equal(life.counts.n_wakes, 3);
+    assert_int_equal(life.counts.n_unwoken, 0);
+    turn(10000, true); /* and one that the kernel does not tell */
+    turn(11000, false);
+    assert_int_equal(life.counts.n_wakes, 3);
+    assert_int_equal(life.counts.n_unwoken, 1);
+    close_life(store, writer);
+}
+
+static void a_system_call_is_a_zone_once_it_has_returned_or_never_will(void **state)
+{
+    struct strobe_file_writer *writer;
+    struct strobe_build_store *store = open_life(&writer);
+    (void)state;
+    life.has_zones = true;
+    call(STROBE_PERF_RETURNS, 2000, SYS_read); /* it began before the recording */
+    assert_int_equal(life.counts.n_calls, 0);
+    call(STROBE_PERF_CALLS, 3000, SYS_write);
+    assert_int_equal(life.counts.n_calls, 0);
+    call(STROBE_PERF_RETURNS, 4000, SYS_write);
+    assert_int_equal(life.counts.n_calls, 1);
+    call(STROBE_PERF_CALLS, 5000, SYS_write); /* whose end was lost */
+    call(STROBE_PERF_CALLS, 6000, SYS_read);
+    assert_int_equal(life.counts.n_calls, 1);
+    strobe_life_end(&life);
+    assert_int_equal(life.counts.n_calls, 2);
+    call(STROBE_PERF_CALLS, 7000, SYS_exit_group);
+    close_life(store, writer);
+}
+
+static void system_calls_and_errors_have_names(void **state)
+{
+    char name[STROBE_SYSCALL_NAME];
+    (void)state;
+    const struct {
+        long number;
+        const char *name;
+    } known[] = {
+        {SYS_read, "read"}, {SYS_futex, "futex"}, {SYS_clone3, "clone3"}, {SYS_statx, "statx"}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        strobe_syscalls_name(known[i].number, name, sizeof name);
+        assert_string_equal(name, known[i].name);
+    }
+    strobe_syscalls_name(4000, name, sizeof name);
+    assert_string_equal(name, "syscall 4000");
+    assert_string_equal(strobe_syscalls_error(11), "EAGAIN");
+    assert_string_equal(strobe_syscalls_error(4000), "error");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +289,9 @@ int main(void)
         cmocka_unit_test(a_system_call_says_what_a_thread_waits_for),
         cmocka_unit_test(fields_of_a_tracepoint_are_where_its_format_says),
         cmocka_unit_test(a_record_of_a_wake_up_says_who_wakes_whom),
+        cmocka_unit_test(a_wait_that_ended_has_a_wake_up_or_is_counted),
+        cmocka_unit_test(a_system_call_is_a_zone_once_it_has_returned_or_never_will),
+        cmocka_unit_test(system_calls_and_errors_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,6 +152,51 @@ static void the_traces_that_are_open_are_bounded(void **state)
     assert_int_equal(strobe_desk_use(desk, small.path, "/tmp", &trace), STROBE_OK);
 }
 
+#define ENDLESS                                                                                    \
+    "\"ask\":\"query\",\"sql\":\"WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) " \
+    "SELECT "                                                                                      \
+    "count(*) FROM c\"}"
+
+static void a_long_question_holds_up_no_other_and_ends_when_it_is_cancelled(void **state)
+{
+    (void)state;
+    assert_true(ask(1, "{\"id\":1," ENDLESS));
+    assert_true(ask(1, "{\"id\":2," ENDLESS)); /* waits for the first */
+    assert_true(ask(1, "{\"id\":3,\"ask\":\"trace\"}"));
+    assert_true(ask(1, "{\"id\":4,\"ask\":\"stats\"}"));
+    wait_for(2);
+    assert_int_equal(box.id[0] + box.id[1], 7);
+    assert_true(ask(1, "{\"id\":5,\"ask\":\"cancel\",\"of\":2}"));
+    assert_true(ask(1, "{\"id\":6,\"ask\":\"cancel\",\"of\":1}"));
+    wait_for(6);
+    for (uint32_t i = 2; i < 6; i++)
+        assert_int_equal(box.is_error[i], box.id[i] < 3); /* both say that they were stopped */
+}
+
+static void who_leaves_ends_its_long_question(void **state)
+{
+    struct strobe_desk_trace *again;
+    (void)state;
+    assert_int_equal(strobe_desk_use(desk, small.path, "/tmp", &again), STROBE_OK);
+    assert_true(ask(7, "{\"id\":1," ENDLESS));
+    assert_true(ask(8, "{\"id\":2,\"ask\":\"query\",\"sql\":\"SELECT count(*) FROM zone\"}"));
+    strobe_desk_leave(desk, again, 7);
+    for (int i = 0; i < 2; i++) { /* what was begun is answered too: to nobody */
+        wait_for((uint32_t)i + 1);
+        if (box.who[i] == 8)
+            break;
+    }
+    assert_int_equal(box.who[box.n - 1], 8);
+    assert_false(box.is_error[box.n - 1]);
+}
+
+static void a_trace_is_closed_while_a_long_question_runs(void **state)
+{
+    (void)state;
+    assert_true(ask(1, "{\"id\":1," ENDLESS)); /* close_desk does the rest */
+    assert_true(ask(1, "{\"id\":2," ENDLESS));
+}
+
 #define WITH_DESK(test) cmocka_unit_test_setup_teardown(test, open_desk, close_desk)
 
 int main(void)
@@ -163,6 +208,9 @@ int main(void)
         WITH_DESK(more_than_64_that_wait_are_refused_and_those_are_answered),
         WITH_DESK(of_waiting_pixels_the_older_ones_are_overtaken),
         WITH_DESK(the_traces_that_are_open_are_bounded),
+        WITH_DESK(a_long_question_holds_up_no_other_and_ends_when_it_is_cancelled),
+        WITH_DESK(who_leaves_ends_its_long_question),
+        WITH_DESK(a_trace_is_closed_while_a_long_question_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

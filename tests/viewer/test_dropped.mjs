@@ -67,6 +67,10 @@ const tests = {
         await isAsImported(FILE, packed);
         assert.equal(await state(() => window.strobe.trace.name), 'object.strobe');
     },
+    async 'a trace of Perfetto'() {
+        await isAsImported(FILE, path.join(data, 'import', 'seeds_perfetto', 'interned'));
+        assert.equal(await state(() => window.strobe.trace.totals.zones), 11);
+    },
     async 'folded stacks, as a user has them'() {
         const folded = path.join(folder, 'app.folded');
         fs.writeFileSync(folded, 'app;main;work 70\napp;main;work;deep 20\napp;main;rest 10\n');

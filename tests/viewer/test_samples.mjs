@@ -2,6 +2,8 @@
  * traces are those of traces_samples.py.  SPDX-License-Identifier: MIT */
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import {clickZone, open, page, panel, pixel, run, says, setView, settled, shot, state, strobe, text, traces} from './browser.mjs';
 
@@ -180,6 +182,99 @@ const tests = {
         await page.locator('.frow', {hasText: 'hash'}).click();
         await says('.hotlines', /90 in it alone/);
         assert.deepEqual(await page.locator('.hotlines [data-line]').evaluateAll((list) => list.map((e) => [e.dataset.line, e.querySelector('.count').textContent])), [['11', '90']]);
+    },
+    async 'a wait tells what for, and who ended it'() {
+        const reasons = ['lock (futex)', 'sleep', 'disk', 'page fault', 'data of a pipe or socket', 'poll', 'child process', 'signal', 'stopped', 'lock in the kernel'];
+        await open('woken');
+        for (const [i, words] of reasons.entries()) {
+            await pointAt('waiter', 'states', 10 * i + 4);
+            const told = await text('.tip');
+            assert.match(told, /waits[\s\S]*4\.0+ ms/);
+            assert.ok(told.includes(words), `${told} has no ${words}`);
+            assert.ok(told.includes(i === 4 ? 'woken by\nthread 7777 of another process' : 'woken by\nwaker') === (i !== 5), told);
+        }
+        const colors = await Promise.all([4, 14, 24, 34, 44].map(async (ms) => pixel(await placeOf('waiter', 'states', ms))));
+        assert.equal(new Set(colors.map(String)).size, 5, 'lock, sleep, disk, page fault and data have colours of their own');
+        await state(() => window.strobe.setView(-9e9, 9e9)); /* all of it in a pixel or two */
+        await settled();
+        await shot('samples-reasons');
+    },
+    async 'an arrow leads from who woke a thread, and a click on it goes there'() {
+        await open('woken');
+        await setView(0, 10);
+        assert.equal(await state(() => window.strobe.timeline.wakes.shown.length), 0);
+        await pointAt('waiter', 'states', 4);
+        await page.waitForFunction(() => window.strobe.timeline.wakes.shown.length === 1);
+        const [waiter, waker] = await Promise.all(['waiter', 'waker'].map((name) => placeOf(name, 'states', 6)));
+        const middle = {x: waiter.x, y: (waiter.y + waker.y) / 2};
+        await shot('samples-wake');
+        assert.notDeepEqual(await pixel(middle), await pixel({...middle, x: middle.x - 12}), 'there is an arrow between the two');
+        await page.mouse.move(middle.x, middle.y);
+        await says('.tip', /woken by waker/);
+        await page.mouse.click(middle.x, middle.y);
+        await says('.details h2', /^waker runs on CPU 1$/);
+        await page.keyboard.press(']');
+        await says('.details h2', /^waiter /);
+        await page.keyboard.press('[');
+        await says('.details h2', /^waker runs on CPU 1$/);
+        await click('waiter', 'states', 4);
+        await page.locator('.details').getByRole('button', {name: 'waker'}).click();
+        await says('.details h2', /^waker runs on CPU 1$/);
+        await click('waiter', 'states', 4);
+        await page.keyboard.press('Escape');
+        await page.mouse.move(5, 5);
+        await page.waitForFunction(() => window.strobe.timeline.wakes.shown.length === 0);
+    },
+    async 'wake-ups of an area have their arrows, those of strangers a name'() {
+        await open('woken');
+        await setView(0, 100);
+        await state(() => {
+            window.strobe.setArea(0, 100e6, null);
+            window.strobe.areaDone();
+        });
+        await page.waitForFunction(() => window.strobe.timeline.wakes.shown.length === 9);
+        const foreign = await state(() => window.strobe.timeline.wakes.shown.filter((a) => a.wake.by >= 0x80000000).map((a) => window.strobe.timeline.strips.whoText(a.wake.by)));
+        assert.deepEqual(foreign, ['thread 7777 of another process']);
+        await shot('samples-wakes');
+    },
+    async 'a function has its instructions with the samples at each, of all processes'() {
+        await open('coded');
+        await panel('samples');
+        await page.locator('.frow', {hasText: 'spin'}).click();
+        await page.locator('.hotlines button', {hasText: 'instructions'}).click();
+        await page.locator('.hotlines [data-at]').first().waitFor();
+        const rows = await page.locator('.hotlines [data-at]').evaluateAll((list) => list.map((e) => [Number(e.dataset.at), e.querySelector('.count').textContent, e.childNodes[2].textContent.trim()]));
+        assert.deepEqual(rows, [[0, '', 'push rbp'], [1, '', 'mov rbp, rsp'], [4, '', 'mov eax, 5'], [9, '40', 'add eax, 1'], [12, '', 'cmp eax, 0x64'], [15, '20', 'jne 0x1009'], [17, '20', 'call 0x1020'], [22, '', 'pop rbp'], [23, '', 'ret']]);
+        await page.locator('.hotlines [data-at="15"] .jump').click();
+        await page.locator('.hotlines [data-at="9"].landed').waitFor();
+        await shot('samples-instructions');
+        await page.locator('.hotlines button', {hasText: 'source'}).click();
+        await says('.hotlines', /while \(i != 100\)/); /* its text is in the trace */
+        assert.deepEqual(await page.locator('.hotlines [data-line]').evaluateAll((list) => list.map((e) => e.querySelector('.count').textContent)), ['', '', '', '20', '40', '20', '', '']);
+        await page.locator('.frow', {hasText: 'step'}).click();
+        await page.locator('.hotlines button', {hasText: 'instructions'}).click();
+        await says('.hotlines', /It is inlined: this is the code of spin/);
+        await page.locator('.frow', {hasText: 'leaf'}).click();
+        await says('.hotlines', /no machine code of it/);
+    },
+    async 'an exported page can have source files and the disassembler in it'() {
+        const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'strobe-source-')), file = path.join(folder, 'coded.html');
+        try {
+            fs.mkdirSync(path.join(folder, 'src'));
+            fs.writeFileSync(path.join(folder, 'src', 'leaf.c'), '\n'.repeat(8) + 'return "</script><b>";\n');
+            fs.utimesSync(path.join(folder, 'src', 'leaf.c'), 1, 1); /* older than the trace */
+            execFileSync(strobe, ['export', '--to', 'html', '--source', '-o', file, path.join(traces, 'coded.strobe')], {cwd: folder, stdio: 'pipe'});
+            await page.goto(`file://${file}`);
+            await settled();
+            await panel('samples');
+            await page.locator('.frow', {hasText: 'leaf'}).click();
+            await says('.hotlines', /return "<\/script><b>";/);
+            await page.locator('.frow', {hasText: 'spin'}).click();
+            await page.locator('.hotlines button', {hasText: 'instructions'}).click();
+            await says('.hotlines', /add eax, 1/);
+        } finally {
+            fs.rmSync(folder, {recursive: true});
+        }
     },
 };
 

@@ -181,6 +181,8 @@ const tests = {
             await until('one');
             await other.evaluate(() => window.strobe.notes.make(600e6, 600e6, 'two'));
             await until('one,two');
+            await panel('notes');
+            await page.waitForFunction(() => document.querySelectorAll('.noterow').length === 2); /* nobody asked for it here */
             await other.evaluate(() => { const {list} = window.strobe.notes; list[0].text = 'ONE'; window.strobe.notes.changed(); });
             await until('ONE,two');
             await state(() => window.strobe.notes.make(700e6, 700e6, 'three'));
@@ -190,8 +192,20 @@ const tests = {
             await until('two,three');
             await other.evaluate(() => window.strobe.notes.make(800e6, 800e6, 'four'));
             await until('two,three,four');
+            const last = page.locator('.noterow input').last();
+            await page.waitForFunction(() => [...document.querySelectorAll('.noterow input')].map((input) => input.value).join() === 'two,three,four');
+            await last.press('End');
+            await last.pressSequentially(' and'); /* while another page's note comes, what is being written stays */
+            await other.evaluate(() => window.strobe.notes.make(100e6, 100e6, 'zero'));
+            await page.waitForFunction(() => document.querySelectorAll('.noterow').length === 4);
+            assert.equal(await last.inputValue(), 'four and');
+            assert.ok(await last.evaluate((input) => input === document.activeElement));
+            await page.keyboard.press('Enter');
+            await until('zero,two,three,four and');
+            await other.evaluate(() => { const {notes} = window.strobe; notes.remove(notes.list[0]); });
+            await until('two,three,four and');
             await Promise.all([other.evaluate(() => window.strobe.notes.make(810e6, 810e6, 'five')), state(() => window.strobe.notes.make(820e6, 820e6, 'six'))]);
-            await until('two,three,four,five,six');
+            await until('two,three,four and,five,six');
             await other.close();
         });
     },
@@ -208,6 +222,7 @@ const tests = {
         await other.goto(page.url());
         await other.waitForFunction(() => window.strobe && window.strobe.trace);
         await other.evaluate(() => window.strobe.notes.make(1.4e6, 1.4e6, 'of another tab'));
+        await page.waitForFunction(() => window.strobe.notes.list.length === 2);
         await other.close();
         await state(() => window.strobe.notes.make(1.45e6, 1.45e6, 'and one more'));
         assert.deepEqual(await notesShown(), ['the only one', 'of another tab', 'and one more']);

@@ -4,6 +4,8 @@
 sampled   a program that marked nothing: two threads on two processors, preempted, waiting, sampled every 500 us
 wrapped   a shell, its tools and a program that were sampled, and a program with zones that began last
 joined    a program with zones that was sampled, too: one process, one thread of both; samples inside and outside of its zones
+woken     two threads: one waits for each reason in turn, and is woken by the other, by a thread of another program, and by nobody that is known
+coded     two processes of one program: a function with its machine code and its source, another that is inlined into it, one without code
 """
 import os
 import pathlib
@@ -12,7 +14,10 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "reader"))
 import strobe_writer as sw  # noqa: E402
 
-SAMPLED = "93 sampled uuu hz,error_ns,has_kernel\n79 symbol uuuusss address,inlined,line,start,function,file,image\n"
+SAMPLED = ("93 sampled uuu hz,error_ns,has_kernel\n79 symbol uuuusss address,inlined,line,start,function,file,image\n55 woken uu cpu,by\n"
+           "88 code uuus start,offset,total,bytes\n89 source_file uuss offset,total,path,bytes\n")
+sw.KINDS.update(sw.sf.parse_schema(SAMPLED))
+sw.NUMBERS["woken"] = 55
 
 MS, US, ORIGIN = 2_500_000, 2_500, 1_000_000
 PREEMPTED, NOT_KNOWN = 32, 0
@@ -114,11 +119,58 @@ def wrapped(path):
     end(w, ORIGIN + 10 * MS)
 
 
+REASONS = (129, 130, 131, 132, 133, 134, 135, 136, 137, 138)  # docs/file-format.md, kind 29
+
+
+def woken(path):
+    """Every 10 ms the waiter runs 2 ms, waits 4 ms, is ready for 0.2 ms and runs to 8 ms; the waker runs 5 ms from 2 ms on."""
+    w = begin(path)
+    sampled_process(w, 1, 5001, "server")
+    waiter, waker = thread(w, 1, 1, 5001, "waiter"), thread(w, 1, 2, 5002, "waker")
+    for i, reason in enumerate(REASONS):
+        at = ORIGIN + 10 * i * MS
+        waiter.event("switch_in", at, 0, 0)
+        waiter.event("sample", at + MS, 0, list(HASH))
+        waiter.event("switch_out", at + 2 * MS, 0, reason)
+        waiter.event("woken", at + 6 * MS, 0, {4: 7777, 5: 0}.get(i, 5002))
+        waiter.event("switch_in", at + 6 * MS + 200 * US, 0, 0)
+        waiter.event("switch_out", at + 8 * MS, 0, PREEMPTED)
+        run(waker, 1, 10_000 * i + 2_000, 5_000, 130)
+    end(w, ORIGIN + 100 * MS)
+
+
+# 0: push rbp  1: mov rbp, rsp  4: mov eax, 5  9: add eax, 1  c: cmp eax, 0x64  f: jne 9  11: call 0x20 (of itself)  16: pop rbp  17: ret
+CODE = bytes.fromhex("55 4889e5 b805000000 83c001 83f864 75f8 e80a000000 5d c3")
+SOURCE = "int spin(void)\n{\n    int i = 5;\n    while (i != 100)\n        i = step(i);\n    return leaf();\n}\n"
+BASES = {1: 0x10000000, 2: 0x20000000}
+
+
+def coded(path):
+    """`spin` begins at 0x1000 of the file, `step` is inlined into it; `leaf` has no code in the trace. Process 2 is at other addresses."""
+    w = begin(path)
+    for proc, base in BASES.items():
+        w.process(proc, 5000 + proc, "spinner")
+        w.record("module", base, 0x10000, 0, "ab" * 20, "/usr/bin/spinner", proc=proc)
+        record(w, 93, "uuu", proc, HZ, 20, 0)
+        start, image = base + 0x1000, "/usr/bin/spinner"
+        for at, chain in {0x9: (("step", "src/step.h", 2), ("spin", "src/spin.c", 5)), 0xF: (("spin", "src/spin.c", 4),), 0x15: (("spin", "src/spin.c", 6),)}.items():
+            for inlined, (function, file, line) in enumerate(chain):
+                record(w, 79, "uuuusss", proc, start + at, inlined, line, start if function == "spin" else 0, function, file, image)
+        record(w, 79, "uuuusss", proc, base + 0x2010, 0, 9, base + 0x2000, "leaf", "src/leaf.c", image)
+    record(w, 88, "uuus", 1, BASES[1] + 0x1000, 0, len(CODE), CODE[:10])
+    record(w, 88, "uuus", 1, BASES[1] + 0x1000, 10, len(CODE), CODE[10:])
+    record(w, 89, "uuss", 1, 0, len(SOURCE), "src/spin.c", SOURCE)
+    for proc, base in BASES.items():
+        stacks = ((base + 0x1009,), (base + 0x1009,), (base + 0x100F,), (base + 0x2010, base + 0x1015))
+        run(thread(w, proc, 1, 5000 + proc, "main"), proc - 1, 0, 20_000, NOT_KNOWN, stacks)
+    end(w, ORIGIN + 20 * MS)
+
+
 def main():
     """Write them all."""
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for make in (sampled, wrapped, joined):
+    for make in (sampled, wrapped, joined, woken, coded):
         make(str(folder / f"{make.__name__}.strobe"))
 
 

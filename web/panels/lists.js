@@ -123,23 +123,43 @@ export function makeFrames(app) {
 }
 
 export function makeNotes(app) {
-    const element = h('div', {class: 'notes', tabindex: '0', role: 'region', 'aria-label': 'notes'});
-    const row = (note) => {
+    const head = h('div'), body = h('div'), element = h('div', {class: 'notes', tabindex: '0', role: 'region', 'aria-label': 'notes'}, head, body);
+    const rows = new Map(); /* by note: those of other pages come while one is being written here, which must stay where it is */
+    const makeRow = (note) => {
         const text = h('input', {type: 'text', 'aria-label': 'note', onchange: () => {
             note.text = text.value;
             app.notes.changed();
         }});
-        text.value = note.text;
-        return h('div', {class: 'noterow'}, h('button', {class: 'link', onclick: () => app.showNote(note)}, format.time(note.from, app.timeMode, app.trace, 1000)),
-            h('small', {}, note.to > note.from ? format.duration(note.to - note.from) : ''), text, h('button', {class: 'small', title: 'remove', onclick: () => app.notes.remove(note)}, '✕'));
+        const time = h('button', {class: 'link', onclick: () => app.showNote(note)});
+        const line = h('div', {class: 'noterow'}, time, h('small', {}, note.to > note.from ? format.duration(note.to - note.from) : ''), text,
+            h('button', {class: 'small', title: 'remove', onclick: () => app.notes.remove(note)}, '✕'));
+        return {text, time, line};
     };
+    function showRow(note, at) {
+        const row = rows.get(note) || makeRow(note);
+        rows.set(note, row);
+        row.time.textContent = format.time(note.from, app.timeMode, app.trace, 1000);
+        if (row.text !== document.activeElement)
+            row.text.value = note.text;
+        if (body.children[at] !== row.line)
+            body.insertBefore(row.line, body.children[at] || null);
+    }
+    function showRows() {
+        for (const [note, row] of rows)
+            if (!app.notes.list.includes(note)) {
+                row.line.remove();
+                rows.delete(note);
+            }
+        app.notes.list.forEach(showRow);
+    }
     const save = () => download(`${app.trace.name}.notes.json`, new Blob([app.notes.text()], {type: 'application/json'}));
     const where = () => (app.engine.kind === 'remote' ? `kept beside the trace, in ${app.trace.name}.notes.json` : 'kept in this browser');
     function update() {
+        showRows();
         if (!app.notes.list.length)
-            return fill(element, h('p', {class: 'empty'}, `No notes yet. M makes one at the selected area, zone, or the pointer. Notes are ${where()}, in the link, and in exports.`));
+            return fill(head, h('p', {class: 'empty'}, `No notes yet. M makes one at the selected area, zone, or the pointer. Notes are ${where()}, in the link, and in exports.`));
         const button = app.engine.kind === 'remote' ? null : h('button', {title: 'beside the trace, strobe view and strobe export find it; it can be dropped here, too', onclick: save}, 'Save as a file');
-        return fill(element, h('div', {class: 'notebar'}, h('small', {}, `${format.several(app.notes.list.length, 'note')}, ${where()}`), button), app.notes.list.map(row));
+        return fill(head, h('div', {class: 'notebar'}, h('small', {}, `${format.several(app.notes.list.length, 'note')}, ${where()}`), button));
     }
     return {id: 'notes', title: 'Notes', element, update, grows: () => false};
 }

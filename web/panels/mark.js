@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT */
 import {frameName, stateOf, stateText} from '../view/marks.js';
 import {link, pairs, section} from './parts.js';
-import {reasonText} from '../view/strips.js';
+import {reasonText} from '../view/waits.js';
+import {wakeOf} from '../view/wakes.js';
 import {h} from '../view/dom.js';
 import * as format from '../view/format.js';
 
@@ -23,10 +24,8 @@ function titleOf(app, mark) {
 
 /* The thread that woke it, to go to. */
 function wakerOf(app, mark) {
-    if (mark.kind !== 'state' || stateOf(mark) !== 1 || !mark.who)
-        return '';
-    const track = app.trackOf(mark.who);
-    return track ? link(track.name, () => app.showTrack(track.id), 'scroll to it') : app.timeline.strips.whoText(mark.who);
+    const wake = wakeOf(mark.track, mark), words = wake && app.timeline.strips.whoText(wake.by);
+    return wake && app.trackOf(wake.by) ? link(words, () => app.timeline.wakes.goTo(wake), 'what it was doing then') : words || '';
 }
 
 /** The panel's content. */

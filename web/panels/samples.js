@@ -3,6 +3,7 @@
 import {Graph, TreeTable, makeTree} from './graph.js';
 import {filterField, newest} from './parts.js';
 import {colorOf} from '../view/palette.js';
+import {instructionRows, instructionsOf} from './instructions.js';
 import {fill, h} from '../view/dom.js';
 import * as format from '../view/format.js';
 
@@ -11,7 +12,7 @@ const MOST_ROWS = 400, AROUND = 6;
 
 class Samples {
     constructor(app) {
-        Object.assign(this, {app, mode: 'functions', inside: null, picked: '', sort: 'self'});
+        Object.assign(this, {app, mode: 'functions', inside: null, picked: '', sort: 'self', isCode: false});
         const look = {name: (n) => this.name(n.key), color: (n) => colorOf(this.name(n.key)), weight: (n) => this.weight(n), cells: (n) => [this.weight(n.self)], pick: (n) => void this.pick(this.name(n.key)),
             tip: (n, root) => [[this.isOff ? 'waited' : 'samples', `${this.weight(n.total)}  (${format.percent(n.total / root.total)})`], ['self', this.weight(n.self)], ['time', this.isOff ? '' : this.time(n.total)], ['source', this.source(n.key)]]};
         this.begin = newest();
@@ -91,7 +92,7 @@ class Samples {
         this.fillWhere();
         let answer;
         do { /* in steps: what is there is shown at once */
-            answer = await this.app.engine.ask({...this.question(), function: this.picked || undefined});
+            answer = await this.app.engine.ask({...this.question(), function: this.picked || undefined, code: this.picked && this.isCode ? 1 : undefined});
             if (!isNewest())
                 return;
             this.show(answer);
@@ -156,14 +157,48 @@ class Samples {
         const {json, arrays} = this.answer;
         this.lines.hidden = !this.picked;
         if (!this.picked)
-            return;
+            return undefined;
         const counts = new Map([...arrays.at_line].map((line, i) => [line, {self: arrays.line_self[i], total: arrays.line_total[i]}])), most = Math.max(1, ...[...counts.values()].map((c) => c.total));
         const i = json.functions.findIndex((f) => f[0] === this.picked), sum = i < 0 ? '' : `${this.weight(arrays.in_self[i])} in it alone, ${this.weight(arrays.in_total[i])} with what it calls`;
-        fill(this.lines, h('div', {class: 'bar'}, h('b', {}, this.picked), h('small', {}, sum), h('span', {class: 'grow'}), h('button', {class: 'small', title: 'close', onclick: () => this.pick(this.picked)}, '✕')),
-            h('small', {class: 'nothing'}, json.file || ''), json.text ? null : h('p', {class: 'nothing'}, json.why || ''), h('pre', {class: 'source hot'}, this.sourceRows(json.text, counts, most)));
-        const here = this.lines.querySelector('.here');
+        const choose = (isCode, words) => h('button', {class: this.isCode === isCode ? 'small on' : 'small', 'aria-pressed': String(this.isCode === isCode), onclick: () => this.setCode(isCode)}, words), rows = h('pre', {class: 'source hot'});
+        fill(this.lines, h('div', {class: 'bar'}, h('b', {}, this.picked), h('small', {}, sum), h('span', {class: 'grow'}), choose(false, 'source'), choose(true, 'instructions'), h('button', {class: 'small', title: 'close', onclick: () => this.pick(this.picked)}, '✕')),
+            this.isCode ? null : [h('small', {class: 'nothing'}, json.file || ''), json.text ? null : h('p', {class: 'nothing'}, json.why || '')], rows);
+        if (this.isCode)
+            return this.showCode(rows);
+        fill(rows, this.sourceRows(json.text, counts, most));
+        return this.showHottest(rows);
+    }
+
+    showHottest(rows) {
+        const here = rows.querySelector('.here');
         if (here)
             here.scrollIntoView({block: 'center'});
+    }
+
+    setCode(isCode) {
+        this.isCode = isCode;
+        return this.load();
+    }
+
+    /* Instructions instead of lines. */
+    async showCode(rows) {
+        const {json, arrays} = this.answer, {code} = json, why = (words) => rows.before(h('p', {class: 'nothing'}, words));
+        if (!code)
+            return json.exact ? why('Where this function begins is not known.') : undefined;
+        if (code.function !== this.picked)
+            why(`It is inlined: this is the code of ${code.function}, which has the most of it.`);
+        rows.before(h('small', {class: 'nothing'}, code.image));
+        if (!arrays.code_bytes.length)
+            return why('The trace has no machine code of it: a recording keeps that of functions with at least three samples and a 500th of all.');
+        try {
+            const all = await instructionsOf(json, arrays);
+            if (this.answer.json !== json)
+                return undefined;
+            fill(rows, instructionRows(json, all, (n) => this.weight(n)));
+            return this.showHottest(rows);
+        } catch (error) {
+            return why(error.message);
+        }
     }
 
     /* The lines around those with samples; without the file, those with samples alone. */

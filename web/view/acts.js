@@ -36,6 +36,8 @@ async function stepZone(app, to) {
 
 async function stepFlow(app, forward) {
     const s = app.selection;
+    if (!s && app.mark && app.mark.kind === 'state')
+        return app.timeline.wakes.step(forward);
     if (!s)
         return app.say('Click a zone first; [ and ] then go along its flows.');
     const inside = (t, track) => track === s.track && t >= s.t0 && t <= (s.t1 ?? Infinity);

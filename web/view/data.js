@@ -108,7 +108,7 @@ function covers(answer, range) {
 function lanesOfRows(rows) {
     const lanes = new Map();
     for (const row of rows)
-        if (!row.header && row.track.kind !== 'cpu' && (row.track.n_depths || !row.track.marks))
+        if (!row.header && !['cpu', 'asked'].includes(row.track.kind) && (row.track.n_depths || !row.track.marks))
             lanes.set(row.track.id, Math.max(lanes.get(row.track.id) || 0, isZones(row.track.kind) ? row.lanes : 1));
     return [...lanes].map(([id, n]) => [id, 0, Math.max(1, n)]);
 }

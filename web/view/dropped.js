@@ -58,7 +58,7 @@ async function unpacked({path, file}) {
     return {path: path.replace(/\.gz$/, ''), blob: await new Response(file.stream().pipeThrough(new DecompressionStream('gzip')).pipeThrough(bound)).blob()};
 }
 
-const strobeName = (path) => `${path.split('/')[0].replace(/(\.tracy|\.json|\.csv|\.folded|\.data|\.pb)?(\.gz)?$/, '')}.strobe`;
+const strobeName = (path) => `${path.split('/')[0].replace(/(\.tracy|\.json|\.csv|\.folded|\.data|\.pb|\.pftrace|\.perfetto-trace)?(\.gz)?$/, '')}.strobe`;
 
 /** What to open of these files: {blob, name}, with `words` where it was made of others. `onShare(share)` while that is done. null: nothing. */
 export async function traceOf(files, onShare) {

@@ -37,6 +37,8 @@ function ghostsOf(track, choice) {
 function heightOf(track, lanes, collapsed, ghosts) {
     if (track.kind === 'plot')
         return collapsed ? MARKS : PLOT;
+    if (track.kind === 'asked')
+        return (collapsed ? 1 : track.n_lanes) * LANE + 2 * PAD;
     if (!isZones(track.kind))
         return MARKS + 2;
     if (track.marks)

@@ -36,6 +36,7 @@ export class Live {
         engine.on('gone', (json) => this.gone(json));
         engine.on('importing', (json) => app.start.importing(json));
         engine.on('traces', () => app.start.refresh());
+        engine.on('notes', () => app.notes.isServedBy(engine) && app.notes.loadServed(engine));
         engine.on('lost', () => this.lost());
         engine.on('back', () => this.back());
         engine.on('refused', () => app.say('This link is of no use any more: the server was started anew. Open the link that it has printed.', 3600000));

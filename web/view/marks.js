@@ -1,6 +1,7 @@
 /* marks.js - the tip of a strip, a tick or a processor under the pointer, and what a click on one of them does.
  * SPDX-License-Identifier: MIT */
-import {STATE_NAMES, reasonText} from './strips.js';
+import {STATE_NAMES} from './strips.js';
+import {reasonText} from './waits.js';
 import * as format from './format.js';
 
 const MOST_FRAMES = 14;
@@ -22,7 +23,7 @@ function share(ns, mark) {
 
 function aboutState(app, {mark, row}) {
     if (mark.one)
-        return [stateText(mark), [['for', format.duration(mark.t1 - mark.t0)], ['because', stateOf(mark) ? reasonText(mark.reason) : ''], ['woken by', stateOf(mark) === 1 && mark.who ? app.timeline.strips.whoText(mark.who) : ''], ['from', app.tips.time(mark.t0)], ['thread', row.track.name]]];
+        return [stateText(mark), [['for', format.duration(mark.t1 - mark.t0)], ['because', stateOf(mark) ? reasonText(mark.reason) : ''], ['woken by', stateOf(mark) && mark.who ? app.timeline.strips.whoText(mark.who) : ''], ['from', app.tips.time(mark.t0)], ['thread', row.track.name]]];
     return [row.track.name, [['runs', share(mark.run, mark)], ['is ready', share(mark.ready, mark)], ['waits', share(mark.wait, mark)], ['switches', format.count(mark.n)],
         ['over', format.duration(mark.t1 - mark.t0)], ['', 'too short to draw: zoom in']]];
 }
@@ -55,6 +56,8 @@ async function addStack(app, hit, p, title) {
 /** Beside the pointer. */
 export function showMark(app, hit, p) {
     const {mark} = hit;
+    if (mark.kind === 'asked')
+        return app.timeline.asked.tip(mark, p);
     if (mark.kind === 'ghost')
         return app.tips.put(p, mark.name, [['for about', format.duration(mark.t1 - mark.t0)], ['samples', format.count(mark.n)], ['from', app.tips.time(mark.t0)], ['', 'seen in samples, not marked']]);
     if (mark.kind !== 'samples')
@@ -68,6 +71,8 @@ export function showMark(app, hit, p) {
 /** A click: Details are of it; of a processor's run, of the thread that ran. */
 export async function selectMark(app, hit) {
     const {mark, row} = hit, {track} = row, turn = app.turn + 1;
+    if (mark.kind === 'asked')
+        return app.timeline.asked.select(mark);
     if (mark.kind === 'ghost')
         return app.showFunction(mark.name);
     if (mark.kind === 'cpu' && mark.one && app.trackOf(mark.who))

@@ -62,6 +62,8 @@ export class Menu {
     }
 
     showTrack(x, y, track) {
+        if (track.kind === 'asked')
+            return this.app.timeline.asked.menu(x, y, track);
         const {app} = this, {choice} = app, limit = choice.limits.get(track.id) || 0, isGroup = app.trace.tracks.some((t) => t.parent === track.id);
         const rows = [
             [choice.pinned.includes(track.id) ? 'Unpin it' : 'Pin it to the top', () => app.togglePin(track.id)],
@@ -77,6 +79,6 @@ export class Menu {
             rows.push([app.timeline.ghosts.isOn ? 'Hide functions of samples' : 'Show functions of samples', () => app.act('ghosts')]);
         if (limit)
             rows.push(['Show all depths', () => app.setDepthLimit(track.id, 0)]);
-        this.show(x, y, track.name, rows);
+        return this.show(x, y, track.name, rows);
     }
 }

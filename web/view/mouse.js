@@ -144,8 +144,10 @@ export class Mouse {
         if (this.app.timeline.drag)
             return;
         this.app.timeline.pointer = null;
+        this.app.timeline.wakes.hover = null;
         this.app.tips.hide();
         this.app.setHover(null);
+        this.app.redraw();
     }
 
     click(event, drag, p) {
@@ -158,6 +160,8 @@ export class Mouse {
             return showMenuOfHit(app, hit, event.clientX, event.clientY);
         if (event.button !== 0 || app.endMeasure(hit))
             return undefined;
+        if (app.timeline.wakes.at(p))
+            return app.timeline.wakes.goTo(app.timeline.wakes.at(p));
         if (hit && hit.item && drag.ctrl && isZones(hit.row.track.kind))
             return app.findZone(hit.item.loc);
         if (hit && hit.item)
@@ -225,7 +229,7 @@ const dragging = {
     area(app, tl, drag, p) {
         const t = tl.timeAt(Math.max(LABEL, Math.min(tl.width, p.x))), top = Math.min(drag.y, p.y), bottom = Math.max(drag.y, p.y);
         const rows = drag.y < RULER ? null : tl.visibleRows().filter((r) => r.y < bottom && r.y + r.row.height > top);
-        app.setArea(Math.min(drag.t, t), Math.max(drag.t, t), rows ? rows.map((r) => r.row.track.id) : null);
+        app.setArea(Math.min(drag.t, t), Math.max(drag.t, t), rows ? rows.filter((r) => r.row.track.kind !== 'asked').map((r) => r.row.track.id) : null);
     },
     from(app, tl, drag, p) {
         app.setArea(Math.min(tl.timeAt(p.x), app.area.to - 1), app.area.to, app.area.tracks);

@@ -27,6 +27,7 @@ export class Notes {
         this.app = app;
         this.list = [];
         this.seen = null; /* texts by place of those that were kept when we last looked; null: we have not */
+        addEventListener('storage', (event) => app.trace && app.engine.kind !== 'remote' && event.key === this.key() && this.takeIn(this.keptHere()));
     }
 
     key() {
@@ -59,6 +60,12 @@ export class Notes {
         }
     }
 
+    /** Its trace is the one that is shown. */
+    isServedBy(engine) {
+        return Boolean(this.app.trace) && engine === this.app.engine;
+    }
+
+    /** The server keeps them, and says when another page has changed them. */
     async loadServed(engine) {
         try {
             const {json} = await engine.ask({ask: 'notes'});

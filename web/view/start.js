@@ -23,10 +23,10 @@ export class Start {
         this.list = h('section', {class: 'traces', hidden: true});
         this.recent = new Recent(app);
         this.state = h('p', {class: 'startstate', role: 'status'});
-        this.picker = this.makePicker({multiple: true, accept: '.strobe,.tracy,.json,.gz,.csv,.data,.pprof,.pb,.folded,.txt'});
+        this.picker = this.makePicker({multiple: true, accept: '.strobe,.tracy,.json,.gz,.csv,.data,.pprof,.pb,.folded,.txt,.pftrace,.perfetto-trace'});
         this.folderPicker = this.makePicker({webkitdirectory: true});
         this.element = h('div', {class: 'start'}, h('div', {class: 'startbox'}, h('h1', {}, 'Strobe'), this.state, this.live, this.list, this.clients, this.recent.element,
-            h('div', {class: 'drop'}, h('p', {}, 'Drop a trace here: .strobe, .tracy, Chrome’s JSON, samples of perf, pprof or speedscope, or the folder of a run with a device log. It is read in this page and sent nowhere.'),
+            h('div', {class: 'drop'}, h('p', {}, 'Drop a trace here: .strobe, .tracy, Chrome’s JSON, Perfetto’s traces, samples of perf, pprof or speedscope, or the folder of a run with a device log. It is read in this page and sent nowhere.'),
                 h('button', {class: 'main', onclick: () => this.picker.click()}, 'Choose a file …'), ' ', h('button', {onclick: () => this.folderPicker.click()}, 'a folder …'), this.picker, this.folderPicker),
             this.form('url', 'https://… address of a .strobe trace', 'Open', (text) => app.openLocal({url: text, name: text}))));
         this.host = this.form('text', 'HOST:PORT of a Tracy client', 'Record', (text) => this.record({tracy: text.includes(':') ? text : `${text}:8086`}));

@@ -4,25 +4,15 @@
  * SPDX-License-Identifier: MIT */
 import {MARK_SAMPLES, MARK_STATES, PAD, STATES, TICKS, stripTop} from './layout.js';
 import {THEMES, colorOf, rgbOf, textOn} from './palette.js';
+import {WAITS, waitColors, waitOf} from './waits.js';
 import {cutText} from './text.js';
 import {lowerBound} from './draw.js';
 
-const MARGIN = 0.5, MAX_WIDE = 250, MIN_WIDE = 3, MIN_LABEL = 30, NEAR = 4;
+const MARGIN = 0.5, MAX_WIDE = 250, MIN_WIDE = 3, MIN_LABEL = 30, NEAR = 4, CLOSE_NS = 1e6;
 const THREAD = 0, SAMPLES = 1, CPU = 2;
+const RUN = 0, READY = 1, WAIT = 2; /* waits for different things lie above each other, from here on */
 const FOREIGN = 0x80000000;
 export const STATE_NAMES = ['runs', 'is ready', 'waits'];
-
-/* Why a thread was switched out, as the file's reasons are numbered: docs/file-format.md, kind 29. */
-const REASONS = {0: '', 1: 'free page', 2: 'page in', 3: 'pool allocation', 4: 'sleep', 5: 'suspended', 6: 'user request', 7: 'executive', 8: 'free page', 9: 'page in', 10: 'pool allocation', 11: 'sleep',
-    12: 'suspended', 13: 'user request', 14: 'event pair', 15: 'queue', 16: 'message', 17: 'reply', 18: 'virtual memory', 19: 'page out', 20: 'rendezvous', 21: 'keyed event', 22: 'ended',
-    23: 'swapped out', 24: 'CPU rate', 25: 'callout stack', 26: 'kernel', 27: 'resource', 28: 'lock', 29: 'mutex', 30: 'its time was over', 31: 'interrupt', 32: 'preempted', 33: 'yielded',
-    34: 'mutex', 35: 'mutex', 36: 'rundown', 37: 'alert by thread', 38: 'preempted',
-    128: 'something in the kernel', 129: 'lock (futex)', 130: 'sleep', 131: 'disk', 132: 'page fault', 133: 'data of a pipe or socket', 134: 'poll', 135: 'child process', 136: 'signal', 137: 'stopped', 138: 'lock in the kernel'};
-
-/** Why it waited, or was not running though it could. */
-export function reasonText(reason) {
-    return reason === 0 ? 'not known' : REASONS[reason] || `reason ${reason}`;
-}
 
 /* An answer, by track and kind of row. */
 class Answer {
@@ -106,7 +96,8 @@ export class Strips {
             return;
         this.painter = painter;
         this.width = Math.max(1, Math.round((scene.width - scene.label) * scene.dpr));
-        this.colors = [...theme.states, theme.tick].map(rgbOf);
+        this.colors = [...theme.states.slice(0, WAIT), ...waitColors(this.app.theme, theme.states[WAIT])].map(rgbOf);
+        this.tick = rgbOf(theme.tick);
         painter.inPlaces((isHere) => {
             for (const {row, y} of scene.rows) {
                 if (row.header || !isHere(row) || y > scene.height || y + row.height < scene.ruler)
@@ -146,31 +137,36 @@ export class Strips {
     }
 
     paintStates(pieces, y, size) {
-        const {arrays} = this.answer, {width} = this, scale = this.painter.scale * this.painter.scene.dpr, cells = [0, 1, 2].map(() => new Float32Array(width));
-        this.each(pieces, (i, x0, x1) => [arrays.run, arrays.ready, arrays.wait].forEach((ns, s) => ns[i] && this.spread(cells[s], x0, x1, ns[i] * scale)));
+        const {arrays} = this.answer, {width} = this, scale = this.painter.scale * this.painter.scene.dpr, cells = [RUN, READY, ...WAITS].map(() => null);
+        const add = (s, ns, x0, x1) => ns && this.spread(cells[s] || (cells[s] = new Float32Array(width)), x0, x1, ns * scale);
+        this.each(pieces, (i, x0, x1) => {
+            add(RUN, arrays.run[i], x0, x1);
+            add(READY, arrays.ready[i], x0, x1);
+            add(WAIT + waitOf(arrays.reason[i]), arrays.wait[i], x0, x1);
+        });
         this.putImage(y, size, (pixels, rows) => {
             for (let x = 0; x < width; x++)
-                this.stack(pixels, rows, x, [cells[0][x], cells[1][x], cells[2][x]]);
+                this.stack(pixels, rows, x, cells);
         });
     }
 
     /* A column: waiting at the top, being ready below it, running at the bottom; what there was is at least one pixel high. */
-    stack(pixels, rows, x, shares) {
+    stack(pixels, rows, x, cells) {
         let bottom = rows;
-        const all = shares[0] + shares[1] + shares[2], whole = Math.max(1, all);
+        const all = cells.reduce((sum, list) => sum + (list ? list[x] : 0), 0), whole = Math.max(1, all);
         if (all < 1e-6)
             return;
-        for (let s = 0; s < 3; s++) {
-            if (shares[s] < 1e-9)
+        for (let s = 0; s < cells.length; s++) {
+            if (!cells[s] || cells[s][x] < 1e-9)
                 continue;
-            const n = Math.min(bottom, Math.max(1, Math.round(rows * shares[s] / whole))), [r, g, b] = this.colors[s], color = 255 << 24 | b << 16 | g << 8 | r;
+            const n = Math.min(bottom, Math.max(1, Math.round(rows * cells[s][x] / whole))), [r, g, b] = this.colors[s], color = 255 << 24 | b << 16 | g << 8 | r;
             for (let k = 0; k < n; k++)
                 pixels[--bottom * this.width + x] = color;
         }
     }
 
     paintTicks(pieces, y, size) {
-        const {arrays} = this.answer, counts = new Float32Array(this.width), {dpr} = this.painter.scene, [r, g, b] = this.colors[3];
+        const {arrays} = this.answer, counts = new Float32Array(this.width), {dpr} = this.painter.scene, [r, g, b] = this.tick;
         this.each(pieces, (i, x0, x1) => arrays.n[i] === 1 ? counts[Math.floor(x0)]++ : this.spread(counts, x0, Math.max(x1, x0 + 1), arrays.n[i]));
         this.putImage(y, size, (pixels, rows) => {
             for (let x = 0; x < this.width; x++) {
@@ -255,6 +251,30 @@ export class Strips {
         this.painter.text(cutText(ctx, this.whoText(who[i]), Math.min(x1, scene.width) - Math.max(0, x0) - 6), scene.label + Math.max(0, x0) + 3, y + size / 2);
     }
 
+    /* --- wake-ups ------------------------------------------------------------------------- */
+
+    /** Those that are known of the tracks in sight: f(track, t, by, since), of waits that ended between two times. */
+    eachWake(from, to, f) {
+        const {answer} = this;
+        if (!answer)
+            return;
+        const {t0, t1, wait, who, one} = answer.arrays;
+        for (const [key, pieces] of answer.rows) {
+            const [track, kind] = key.split('/').map(Number);
+            for (const {first, end} of kind === THREAD ? pieces : [])
+                for (let i = Math.max(first, lowerBound(t0, from, first, end) - 3); i < end && t0[i] <= to; i++)
+                    if (one[i] && wait[i] && who[i] && t1[i] >= from && t1[i] <= to)
+                        f(track, t1[i], who[i], t0[i]);
+        }
+    }
+
+    /** What a thread did at a time, as `at` gives it; asked for, wherever that is. */
+    async stretchAt(track, t) {
+        const question = {ask: 'strips', from: t - CLOSE_NS, to: t + CLOSE_NS, width: 2000, tracks: [track]}, {json, arrays} = await this.app.engine.ask(question);
+        const answer = new Answer(question, json, arrays);
+        return this.item('state', answer.row(track, THREAD), t, 1, arrays);
+    }
+
     /* --- pointing ------------------------------------------------------------------------- */
 
     /** What is under a place of a row: {kind: 'state' | 'samples' | 'cpu', i, …the item}; null: nothing. `dy`: below the row's top. */
@@ -269,8 +289,8 @@ export class Strips {
         return isIn(MARK_SAMPLES, TICKS + PAD) ? this.item('samples', this.answer.row(id, SAMPLES), t, NEAR) : null;
     }
 
-    item(kind, pieces, t, nearPx) {
-        const {arrays} = this.answer, {t0, t1, one} = arrays, {view} = this.app, slack = nearPx * (view.to - view.from) / this.app.timeline.width;
+    item(kind, pieces, t, nearPx, arrays = this.answer.arrays) {
+        const {t0, t1, one} = arrays, {view} = this.app, slack = nearPx * (view.to - view.from) / this.app.timeline.width;
         let best = -1, far = slack;
         for (const {first, end} of pieces)
             for (let i = Math.max(first, lowerBound(t0, t, first, end) - 3); i < end && t0[i] <= t + slack; i++) {

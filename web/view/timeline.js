@@ -8,6 +8,9 @@ import {LANE, Layout, PAD, isZones} from './layout.js';
 import {PixelData} from './data.js';
 import {Strips} from './strips.js';
 import {Ghosts} from './ghosts.js';
+import {Wakes} from './wakes.js';
+import {Asked} from './asked.js';
+import {Path} from './path.js';
 import {THEMES} from './palette.js';
 import * as format from './format.js';
 import {h} from './dom.js';
@@ -28,6 +31,9 @@ export class Timeline {
         this.data = new PixelData(app);
         this.strips = new Strips(app);
         this.ghosts = new Ghosts(app);
+        this.wakes = new Wakes(app);
+        this.asked = new Asked(app);
+        this.path = new Path(app);
         this.painter = new Painter(app);
         this.scroll = 0;
         this.pointer = null;    /* {x, y} on the canvas */
@@ -51,7 +57,7 @@ export class Timeline {
     }
 
     relayout() {
-        this.layout.build(this.app.trace.tracks, this.app.choice);
+        this.layout.build([...this.asked.list(), ...this.app.trace.tracks], this.app.choice);
         this.showHollow();
         this.scrollTo(this.scroll);
     }
@@ -126,7 +132,7 @@ export class Timeline {
         const t = this.timeAt(x), found = {row: at.row, y: at.y, t, depth: 0, item: null, mark: null};
         if (x < LABEL || at.row.header)
             return found;
-        found.mark = this.strips.at(at.row, y - at.y, t) || this.ghosts.at(at.row, y - at.y, t);
+        found.mark = this.strips.at(at.row, y - at.y, t) || this.ghosts.at(at.row, y - at.y, t) || this.asked.at(at.row, y - at.y, t);
         if (found.mark)
             return found;
         found.depth = isZones(at.row.track.kind) ? Math.floor((y - at.y - PAD) / LANE) : 0;
@@ -183,7 +189,10 @@ export class Timeline {
         const scene = {width: this.width, height: this.height, label: LABEL, ruler: RULER, top: RULER + this.layout.pinnedHeight, view: this.app.view, rows, data: this.data, dpr: this.dpr};
         this.painter.paint(this.ctx, scene);
         this.theme = THEMES[this.app.theme];
+        this.asked.paint(this.painter);
+        this.path.draw(this);
         this.drawFlows();
+        this.wakes.draw();
         this.drawSelection(rows);
         this.drawArea(rows);
         this.drawNotes();
@@ -406,7 +415,7 @@ export class Timeline {
             return `pid ${track.pid}`;
         if (track.kind === 'thread')
             return track.tid ? String(track.tid) : '';
-        return {fiber: 'fiber', spans: 'async', gpu: 'GPU', frames: track.name === 'frames' ? '' : 'frames', plot: '', messages: '', locks: 'lock', cpu: '', cpus: ''}[track.kind] ?? track.kind;
+        return {fiber: 'fiber', spans: 'async', gpu: 'GPU', frames: track.name === 'frames' ? '' : 'frames', plot: '', messages: '', locks: 'lock', cpu: '', cpus: '', asked: 'query'}[track.kind] ?? track.kind;
     }
 
     drawRuler(step) {

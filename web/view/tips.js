@@ -21,10 +21,15 @@ export class Tips {
 
     /** The pointer is over a place of the timeline: outline, and a tip in the same frame. */
     pointAt(p) {
-        const {app} = this, hit = app.timeline.hit(p.x, p.y), item = hit && hit.item;
+        const {app} = this, hit = app.timeline.hit(p.x, p.y), item = hit && hit.item, {wakes} = app.timeline;
+        wakes.point(hit, p);
         app.setHover(item && item.loc && isZones(hit.row.track.kind) ? {loc: item.loc} : null);
         app.redraw();
         clearTimeout(this.timer);
+        if (wakes.at(p)) {
+            this.told = null;
+            return wakes.tell(wakes.at(p), p);
+        }
         this.told = item ? {row: hit.row.track.id, depth: hit.depth, t0: item.t0, loc: item.loc} : null;
         if (hit && hit.mark)
             return showMark(app, hit, p);

@@ -330,8 +330,10 @@ static void take_name(struct strobe_life *life, const struct strobe_perf_record 
         process = begin_image(life, process, tick);
     struct strobe_life_thread *thread =
         process ? strobe_life_thread(life, process, record->tid, true) : NULL;
-    if (thread)
-        name_thread(process, thread, record->comm.name);
+    if (!thread)
+        return;
+    thread->is_loading = record->comm.is_exec;
+    name_thread(process, thread, record->comm.name);
 }
 
 static void take_fork(struct strobe_life *life, const struct strobe_perf_record *record,

@@ -48,6 +48,8 @@ struct strobe_life_thread {
     uint64_t asked_ns;            /* when /proc was asked what it waits for; 0: not */
     uint8_t asked_reason;
     bool is_fresh, has_waited; /* its frames are to be read; it left by itself */
+    bool
+        is_loading; /* exec gave it an image that was not seen to run: its registers may still be the old one's */
     struct strobe_build_track
         *zone_track;    /* borrowed from the process's zones; NULL: nothing of it yet */
     int64_t call;       /* number of the system call that it is in; -1: none is known */

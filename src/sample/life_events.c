@@ -242,20 +242,34 @@ static void lose_frames(struct strobe_life *life, const struct strobe_pending_ev
     strobe_build_lose(event->build, event->track, cause, 1, event->tick);
 }
 
+/* Whether the kernel is still loading the thread's image (execve): user registers are those of the image before, and there is
+ * no user stack yet. The new image runs once a sample is outside of the kernel, or has an address of its mappings. */
+static bool is_loading(struct strobe_life_process *process, struct strobe_life_thread *thread,
+                       const struct strobe_perf_record *record, uint32_t n_kernel)
+{
+    STROBE_ASSERT(record->sample.has_regs);
+    thread->is_loading =
+        thread->is_loading && n_kernel > 0 &&
+        !strobe_maps_find(&process->maps, record->sample.user.regs[STROBE_UNWIND_IP]);
+    return thread->is_loading;
+}
+
 static uint32_t take_user(struct strobe_life *life, struct strobe_life_process *process,
-                          const struct strobe_perf_record *record,
+                          const struct strobe_perf_record *record, uint32_t n_kernel,
                           const struct strobe_pending_event *event, uint64_t *out)
 {
     struct strobe_unwind_stack *stack = &life->user;
     if (!record->sample.has_regs)
         return take_chain(record, (uint64_t)PERF_CONTEXT_USER, out, STROBE_UNWIND_MAX);
+    struct strobe_life_thread *thread = strobe_life_thread(life, process, record->tid, false);
+    STROBE_ASSERT(thread); /* the event has its track */
+    if (is_loading(process, thread, record, n_kernel))
+        return 0;
     if (record->sample.is_32bit) {
         out[0] = record->sample.user.regs[STROBE_UNWIND_IP];
         lose_frames(life, event, STROBE_LOSS_STACK_CUT);
         return 1;
     }
-    struct strobe_life_thread *thread = strobe_life_thread(life, process, record->tid, false);
-    STROBE_ASSERT(thread); /* the event has its track */
     enum strobe_unwind_end end =
         strobe_unwind_run(life->unwinder, &process->maps, &record->sample.user, stack);
     if (end == STROBE_UNWIND_SHORT && thread->deep && strobe_unwind_join(stack, thread->deep)) {
@@ -320,7 +334,8 @@ void strobe_life_sample(struct strobe_life *life, const struct strobe_perf_recor
         return;
     uint32_t n_kernel =
         take_chain(record, (uint64_t)PERF_CONTEXT_KERNEL, life->stack, STROBE_PERF_CHAIN_MAX);
-    uint32_t n = n_kernel + take_user(life, process, record, &event, life->stack + n_kernel);
+    uint32_t n =
+        n_kernel + take_user(life, process, record, n_kernel, &event, life->stack + n_kernel);
     explain(life, process, life->stack, n_kernel, n);
     if (n)
         strobe_wanted_hit(&life->wanted, process->proc, life->stack[0]);

@@ -76,6 +76,14 @@ class Programs(SampleTest):
         self.assertLessEqual(ends, {"_start", "__clone3", "clone3", "clone", "__clone"})
         self.assertFalse({STACK_CUT, STACK_SHORT} & set(ran.trace.dropped()))
 
+    def test_samples_of_an_image_that_is_being_loaded_have_no_frames_of_the_one_before(self):
+        ran, rows = self.sampled(BURNER, "split", "0.02", options=("--sample", "19997"))
+        loading = [functions(row) for row in rows if row["frames"].rpartition(";")[2].startswith("entry_SYSCALL") and "execve" in row["frames"]]
+        if os.geteuid() == 0:
+            self.assertTrue(loading)  # the kernel works for longer than a period
+        self.assertFalse([row["frames"] for row in rows if functions(row)[-1].startswith("0x")])
+        self.assertFalse({STACK_CUT} & set(ran.trace.dropped()))
+
     def test_a_signal_handler_is_above_what_it_interrupted(self):
         _, rows = self.sampled(BURNER, "signal", "0.3")
         stack = next(functions(row) for row in rows if "handle" in functions(row))

@@ -38,7 +38,10 @@ struct strobe_cfi_row {
     uint8_t kind; /* enum strobe_cfi_kind */
     uint8_t reg;  /* DWARF's number: 6 frame pointer, 7 stack pointer */
     uint8_t bp;   /* enum strobe_cfi_bp */
+    uint8_t bx;   /* the caller's rbx is at CFA - 8 * bx; 0: it is the same */
 };
+
+enum { STROBE_CFI_BX_LOST = UINT8_MAX }; /* as bx: not known to the caller */
 
 /* Bytes of an ELF file, or of one that is in memory (the vdso). */
 struct strobe_cfi_source {

@@ -7,7 +7,7 @@
 
 #include "base/assert.h"
 
-enum { REG_BP = 6, REG_SP = 7, REG_RA = 16, STACK_MAX = 8 };
+enum { REG_BX = 3, REG_BP = 6, REG_SP = 7, REG_RA = 16, STACK_MAX = 8 };
 
 /* Where a register of the caller is. */
 enum rule_kind { RULE_SAME = 0, RULE_UNDEFINED, RULE_AT_CFA, RULE_EXPRESSION, RULE_OTHER };
@@ -21,7 +21,7 @@ struct rule {
 struct rules {
     struct rule cfa; /* AT_CFA: cfa_reg + offset; EXPRESSION */
     uint64_t cfa_reg;
-    struct rule bp, ra;
+    struct rule bp, bx, ra;
 };
 
 struct machine {
@@ -81,7 +81,10 @@ static uint64_t get_pointer(struct strobe_bytes *in, uint8_t encoding, uint64_t 
 
 static struct rule *rule_of(struct machine *m, uint64_t reg)
 {
-    return reg == REG_BP ? &m->now.bp : reg == REG_RA ? &m->now.ra : NULL;
+    return reg == REG_BP   ? &m->now.bp
+           : reg == REG_BX ? &m->now.bx
+           : reg == REG_RA ? &m->now.ra
+                           : NULL;
 }
 
 static void set_rule(struct machine *m, uint64_t reg, enum rule_kind kind, int64_t offset)
@@ -95,6 +98,8 @@ static void restore(struct machine *m, uint64_t reg)
 {
     if (reg == REG_BP)
         m->now.bp = m->first.bp;
+    else if (reg == REG_BX)
+        m->now.bx = m->first.bx;
     else if (reg == REG_RA)
         m->now.ra = m->first.ra;
 }
@@ -347,6 +352,16 @@ static void set_bp(const struct rule *bp, struct strobe_cfi_row *out)
     out->bp_offset = (int16_t)offset;
 }
 
+/* rbx carries the CFA in few functions, the dynamic linker's resolvers among them; others only pass it on. */
+static void set_bx(const struct rule *bx, struct strobe_cfi_row *out)
+{
+    bool is_saved = bx->kind == RULE_AT_CFA && bx->offset < 0 &&
+                    bx->offset > -8 * STROBE_CFI_BX_LOST && bx->offset % 8 == 0;
+    out->bx = bx->kind == RULE_SAME ? 0 : STROBE_CFI_BX_LOST;
+    if (is_saved)
+        out->bx = (uint8_t)(-bx->offset / 8);
+}
+
 bool strobe_cfi_run(const struct strobe_cfi_entry *entry, uint64_t vaddr,
                     struct strobe_cfi_row *out)
 {
@@ -367,6 +382,7 @@ bool strobe_cfi_run(const struct strobe_cfi_entry *entry, uint64_t vaddr,
         return true; /* covered, and not understood: cut */
     set_cfa(&m.now, out);
     set_bp(&m.now.bp, out);
+    set_bx(&m.now.bx, out);
     if (m.is_signal)
         out->kind = STROBE_CFI_SIGNAL;
     else if (m.now.ra.kind == RULE_UNDEFINED)

@@ -11,7 +11,8 @@ struct walk {
     struct strobe_unwinder *unwinder; /* borrowed */
     struct strobe_maps *maps;         /* borrowed */
     const struct strobe_unwind_sample *sample;
-    uint64_t ip, sp, bp;
+    uint64_t ip, sp, bp, bx;
+    bool has_bx;    /* bx is known: a frame that says nothing of it was not passed */
     bool is_first;  /* other registers are known of the innermost frame alone */
     bool is_called; /* ip is a return address: the call is the byte before */
 };
@@ -71,11 +72,12 @@ static bool row_at(struct walk *w, const struct strobe_mapping *mapping, uint64_
 static enum strobe_unwind_end step_signal(struct walk *w)
 {
     STROBE_ASSERT(w->sample->n_stack == 0 || w->sample->stack);
-    enum { AT_BP = 120, AT_SP = 160, AT_IP = 168 }; /* of x86-64 */
+    enum { AT_BP = 120, AT_BX = 128, AT_SP = 160, AT_IP = 168 }; /* of x86-64 */
     uint64_t ip, sp, bp;
-    if (!load(w, w->sp + AT_BP, &bp) || !load(w, w->sp + AT_SP, &sp) ||
-        !load(w, w->sp + AT_IP, &ip))
+    if (!load(w, w->sp + AT_BP, &bp) || !load(w, w->sp + AT_BX, &w->bx) ||
+        !load(w, w->sp + AT_SP, &sp) || !load(w, w->sp + AT_IP, &ip))
         return STROBE_UNWIND_SHORT;
+    w->has_bx = true;
     w->ip = ip;
     w->sp = sp;
     w->bp = bp;
@@ -86,9 +88,11 @@ static enum strobe_unwind_end step_signal(struct walk *w)
 /* The value of a register of this frame. False: it is not known any more. */
 static bool value_of(const struct walk *w, uint8_t reg, uint64_t *out)
 {
-    *out = reg == STROBE_UNWIND_SP ? w->sp : reg == STROBE_UNWIND_BP ? w->bp : 0;
+    *out = reg == STROBE_UNWIND_SP ? w->sp : reg == STROBE_UNWIND_BP ? w->bp : w->bx;
     if (reg == STROBE_UNWIND_SP || reg == STROBE_UNWIND_BP)
         return true;
+    if (reg == STROBE_UNWIND_BX)
+        return w->has_bx;
     if (!w->is_first || reg >= STROBE_UNWIND_REGS)
         return false;
     *out = w->sample->regs[reg];
@@ -104,6 +108,17 @@ static bool find_bp(const struct walk *w, const struct strobe_cfi_row *row, uint
         (row->bp == STROBE_CFI_BP_AT_CFA ? cfa : w->bp) + (uint64_t)(int64_t)row->bp_offset;
     *out = w->bp;
     return row->bp == STROBE_CFI_BP_SAME || at < w->sp || load(w, at, out);
+}
+
+/* The caller's rbx, or that it is not known any more. */
+static void find_bx(struct walk *w, const struct strobe_cfi_row *row, uint64_t cfa)
+{
+    STROBE_ASSERT(cfa > w->sp);
+    uint64_t at = cfa - 8 * (uint64_t)row->bx;
+    if (row->bx == STROBE_CFI_BX_LOST)
+        w->has_bx = false;
+    else if (row->bx && at >= w->sp)
+        w->has_bx = load(w, at, &w->bx);
 }
 
 /* To the caller, by a row. */
@@ -125,6 +140,7 @@ static enum strobe_unwind_end step_row(struct walk *w, const struct strobe_cfi_r
         return STROBE_UNWIND_CUT; /* a stack that does not shrink would not end */
     if (!load(w, cfa - 8, &ip) || !find_bp(w, row, cfa, &bp))
         return STROBE_UNWIND_SHORT;
+    find_bx(w, row, cfa);
     w->ip = ip;
     w->sp = cfa;
     w->bp = bp;
@@ -145,7 +161,47 @@ static enum strobe_unwind_end step_frame(struct walk *w)
     w->sp = w->bp + 16;
     w->ip = ip;
     w->bp = bp;
+    w->has_bx = false;
     w->is_called = true;
+    return STROBE_UNWIND_WHOLE;
+}
+
+/* Whether an address lies behind the system call of clone() or clone3(): C libraries end the table in front of it, because the child has no
+ * caller, and the child's own code, which follows, is marked as outermost. */
+static bool is_behind_clone(struct walk *w, const struct strobe_mapping *mapping, uint64_t pc)
+{
+    enum { SPAN = 16 }; /* bytes: two tests, two jumps, a return */
+    struct strobe_cfi_row row;
+    STROBE_ASSERT(mapping && pc < mapping->end);
+    for (uint64_t at = pc + 1; at <= pc + SPAN && at < mapping->end; at++)
+        if (row_at(w, mapping, at, &row))
+            return row.kind == STROBE_CFI_END;
+    return false;
+}
+
+/* To the caller of clone(): nothing was pushed. A child has no caller: its stack holds no address of code there. */
+static void step_clone(struct walk *w)
+{
+    struct strobe_cfi_row row;
+    uint64_t ip;
+    STROBE_ASSERT(w->is_first);
+    const struct strobe_mapping *mapping =
+        load(w, w->sp, &ip) ? strobe_maps_find(w->maps, ip - 1) : NULL;
+    w->ip = mapping && row_at(w, mapping, ip - 1, &row) ? ip : 0;
+    w->sp += 8;
+    w->is_called = true;
+}
+
+/* To the caller where no row describes the frame. */
+static enum strobe_unwind_end step_bare(struct walk *w, const struct strobe_mapping *mapping)
+{
+    if (w->is_first && mapping && is_behind_clone(w, mapping, w->ip)) {
+        step_clone(w);
+        return STROBE_UNWIND_WHOLE;
+    }
+    if (w->bp)
+        return step_frame(w);
+    w->ip = 0; /* the mark of the outermost frame: the loader's entry has no row */
     return STROBE_UNWIND_WHOLE;
 }
 
@@ -159,6 +215,8 @@ enum strobe_unwind_end strobe_unwind_run(struct strobe_unwinder *unwinder, struc
                      .ip = sample->regs[STROBE_UNWIND_IP],
                      .sp = sample->regs[STROBE_UNWIND_SP],
                      .bp = sample->regs[STROBE_UNWIND_BP],
+                     .bx = sample->regs[STROBE_UNWIND_BX],
+                     .has_bx = true,
                      .is_first = true};
     for (out->n = 0;;) {
         uint64_t pc = w.ip - w.is_called, sp = w.sp;
@@ -174,9 +232,7 @@ enum strobe_unwind_end strobe_unwind_run(struct strobe_unwinder *unwinder, struc
             return STROBE_UNWIND_WHOLE;
         if (row.kind == STROBE_CFI_SIGNAL) /* nobody called it: the kernel put its address there */
             out->addresses[out->n - 1] = w.ip;
-        if (!has_row && !w.bp)
-            return STROBE_UNWIND_WHOLE; /* the mark of the outermost frame: the loader's entry has no row */
-        enum strobe_unwind_end end = has_row ? step_row(&w, &row) : step_frame(&w);
+        enum strobe_unwind_end end = has_row ? step_row(&w, &row) : step_bare(&w, mapping);
         if (end)
             return end;
         if (!w.ip)

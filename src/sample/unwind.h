@@ -14,7 +14,7 @@
 enum { STROBE_UNWIND_REGS = 17, STROBE_UNWIND_CACHE = 1 << 15, STROBE_UNWIND_MAX = 512 };
 
 /* Registers by DWARF's numbers: 6 frame pointer, 7 stack pointer, 16 program counter. */
-enum { STROBE_UNWIND_BP = 6, STROBE_UNWIND_SP = 7, STROBE_UNWIND_IP = 16 };
+enum { STROBE_UNWIND_BX = 3, STROBE_UNWIND_BP = 6, STROBE_UNWIND_SP = 7, STROBE_UNWIND_IP = 16 };
 
 struct strobe_unwind_sample {
     uint64_t regs[STROBE_UNWIND_REGS];

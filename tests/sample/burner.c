@@ -6,6 +6,7 @@
  *   burner deep SECONDS DEPTH        below DEPTH frames of 512 bytes each
  *   burner loaded SECONDS            in libm, loaded at run time
  *   burner birth SECONDS             in a thread that is made 200 ms after the start
+ *   burner births ROUNDS             threads that do nothing, one after the other
  *   burner switches ROUNDS           two processes that wake each other
  *   burner jit SECONDS               in code that it makes, with a line of it in /tmp/perf-PID.map
  *   burner jitdump SECONDS [fork]    likewise, with a jit-PID.dump in the working folder; in a child that it forks then
@@ -153,6 +154,20 @@ static void birth(double seconds)
     usleep(200000);
     pthread_create(&thread, NULL, split, &seconds);
     pthread_join(thread, NULL);
+}
+
+static void *nothing(void *unused)
+{
+    return unused;
+}
+
+FAR void births(long rounds)
+{
+    pthread_t thread;
+    for (long i = 0; i < rounds; i++)
+        if (!pthread_create(&thread, NULL, nothing, NULL))
+            pthread_join(thread, NULL);
+    sink++;
 }
 
 static void switches(long rounds)
@@ -434,6 +449,8 @@ int main(int argc, char **argv)
         loaded(seconds);
     } else if (!strcmp(what, "birth")) {
         birth(seconds);
+    } else if (!strcmp(what, "births")) {
+        births(atol(argv[2]));
     } else if (!strcmp(what, "switches")) {
         switches(atol(argv[2]));
     } else if (!strcmp(what, "jit")) {

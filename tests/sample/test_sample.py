@@ -77,12 +77,19 @@ class Programs(SampleTest):
         self.assertFalse({STACK_CUT, STACK_SHORT} & set(ran.trace.dropped()))
 
     def test_samples_of_an_image_that_is_being_loaded_have_no_frames_of_the_one_before(self):
-        ran, rows = self.sampled(BURNER, "split", "0.02", options=("--sample", "19997"))
+        _, rows = self.sampled(BURNER, "split", "0.02", options=("--sample", "19997"))
         loading = [functions(row) for row in rows if row["frames"].rpartition(";")[2].startswith("entry_SYSCALL") and "execve" in row["frames"]]
         if os.geteuid() == 0:
             self.assertTrue(loading)  # the kernel works for longer than a period
         self.assertFalse([row["frames"] for row in rows if functions(row)[-1].startswith("0x")])
-        self.assertFalse({STACK_CUT} & set(ran.trace.dropped()))
+
+    def test_the_system_call_that_makes_a_thread_has_its_callers(self):
+        _, rows = self.sampled(BURNER, "births", "300", options=("--sample", "9997"))
+        parents = [functions(row) for row in rows if row["tid"] == row["pid"] and "births" in functions(row)]
+        makers = [stack for stack in parents if any("clone" in name and "sys" not in name for name in stack)]
+        if os.geteuid() == 0:
+            self.assertGreater(len(makers), 10)
+        self.assertEqual({stack[-1] for stack in makers} - {"_start"}, set())
 
     def test_a_signal_handler_is_above_what_it_interrupted(self):
         _, rows = self.sampled(BURNER, "signal", "0.3")

@@ -376,6 +376,11 @@ static void put_zones(struct strobe_out *out, const struct strobe_info *info)
                           strobe_number_show_count(over->n_open, a));
     for (uint32_t i = 0; i < over->n_listed && i < 20; i++)
         put_open_zone(out, info->trace, &over->open[i]);
+    struct strobe_coverage coverage;
+    strobe_trace_coverage(info->trace, &coverage);
+    if (over->n_open && coverage.n_dropped)
+        strobe_out_text(out, "           events were dropped, ends of zones maybe: such a zone "
+                             "seems open, and what came later seems to be inside of it\n");
 }
 
 uint64_t strobe_info_hooks_ns(const struct strobe_info *info)

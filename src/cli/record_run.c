@@ -25,7 +25,10 @@ struct show {
 /* What somebody did to the trace's file. */
 static void say_of_file(const struct strobe_recorder_word *word)
 {
-    if (word->event == STROBE_RECORDER_TRACE_RENAMED)
+    if (word->event == STROBE_RECORDER_TRACE_TAKEN)
+        strobe_cli_error("record", "another recorder is writing %s; this trace is written to %s",
+                         word->subject, word->text);
+    else if (word->event == STROBE_RECORDER_TRACE_RENAMED)
         strobe_cli_error("record", "%s was renamed to %s; the recording goes on there",
                          word->subject, word->text);
     else if (word->event == STROBE_RECORDER_TRACE_DELETED)
@@ -151,6 +154,7 @@ static void say(void *context, const struct strobe_recorder_word *word)
         if (!show->quiet)
             say_of_outlived(word);
         break;
+    case STROBE_RECORDER_TRACE_TAKEN:
     case STROBE_RECORDER_TRACE_RENAMED:
     case STROBE_RECORDER_TRACE_DELETED:
     case STROBE_RECORDER_TRACE_RESTORED:

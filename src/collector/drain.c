@@ -497,8 +497,15 @@ uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *
         return 0;
     if (strobe_encode_is_full(&c->block.enc))
         strobe_collector_flush_events(c);
+    /* A thread may fill segments as fast as they are drained: what comes while this round lasts is the next one's. */
+    const struct strobe_segment *last = &stream->segments[stream->n_segments - 1];
+    uint64_t until = last->base_pos + last->n_words;
     begin_part(c, proc, stream, from);
     while (stream->n_segments) {
+        if (stream->pos >= until && !is_over(c, proc, stream)) {
+            proc->news = true;
+            break;
+        }
         struct strobe_segment segment = stream->segments[0];
         uint64_t segment_end = segment.base_pos + segment.n_words;
         if (segment.base_pos > stream->pos) {

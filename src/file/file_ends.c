@@ -137,6 +137,13 @@ static enum strobe_err empty_file(int fd)
     return ftruncate(fd, 0) || fdatasync(fd) ? strobe_err_from_errno(errno) : STROBE_OK;
 }
 
+/* Two writers in one file would destroy each other's trace. Held until the file is closed, whatever ends the writer. False: another one has it. */
+static bool lock_file(int fd)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return !fcntl(fd, F_OFD_SETLK, &lock) || (errno != EAGAIN && errno != EACCES);
+}
+
 enum strobe_err strobe_file_create(const char *path, const char *session, uint64_t sync_ns,
                                    struct strobe_file_writer **out)
 {
@@ -144,6 +151,10 @@ enum strobe_err strobe_file_create(const char *path, const char *session, uint64
     enum strobe_err err = open_writer(path, O_RDWR | O_CREAT, &w);
     if (err)
         return err;
+    if (!lock_file(w->fd)) {
+        strobe_file_abandon(w);
+        return STROBE_ERR_BUSY;
+    }
     err = empty_file(w->fd);
     if (!err)
         err = reserve_space(w->fd);

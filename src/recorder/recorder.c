@@ -210,14 +210,35 @@ static enum strobe_recorder_failure choose_session(struct strobe_recorder *r, ch
                                                           : STROBE_RECORDER_FAILED_NO_CLIENT;
 }
 
+/* Where another recorder writes to the file of that name now, the next name beside it that is free: name-2 ... */
+static enum strobe_err create_trace(struct strobe_recorder *r)
+{
+    enum { NAMES = 1000 };
+    char asked[sizeof r->options.path], *path = r->options.path;
+    enum strobe_err err = STROBE_ERR_BUSY;
+    memcpy(asked, path, sizeof asked);
+    for (uint32_t n = 1; err == STROBE_ERR_BUSY && n <= NAMES; n++) {
+        strobe_trace_nth_path(asked, n, path, sizeof asked);
+        if (n == 1 || access(path, F_OK))
+            err = strobe_file_create(path, r->session.dir, STROBE_RECORDER_SYNC_NS, &r->writer);
+    }
+    if (err || !strcmp(asked, path))
+        return err;
+    snprintf(r->outcome.path, sizeof r->outcome.path, "%s", path);
+    snprintf(r->session.page->trace_path, sizeof r->session.page->trace_path, "%s", path);
+    strobe_recorder_say(r, (struct strobe_recorder_word){.event = STROBE_RECORDER_TRACE_TAKEN,
+                                                         .subject = asked,
+                                                         .text = path});
+    return STROBE_OK;
+}
+
 static enum strobe_err open_file(struct strobe_recorder *r)
 {
     const struct strobe_recorder_options *options = &r->options;
     STROBE_ASSERT(!r->writer && !r->flight);
     enum strobe_err err;
     if (!options->flight_ns) {
-        err =
-            strobe_file_create(options->path, r->session.dir, STROBE_RECORDER_SYNC_NS, &r->writer);
+        err = create_trace(r);
         return err ? err : strobe_trace_file_open(&r->file, r->writer, options->path);
     }
     err = strobe_flight_open(options->path, r->session.dir, options->flight_ns, &r->flight);

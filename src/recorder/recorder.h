@@ -71,10 +71,11 @@ enum strobe_recorder_event {
     STROBE_RECORDER_BRIDGE_LEFT_OUT, /* text: what its server did not get, err; said there too */
     STROBE_RECORDER_KEPT,            /* subject: a trace that a trigger saved, text: which */
     STROBE_RECORDER_NOT_KEPT,        /* subject: a trace that could not be saved, err */
-    STROBE_RECORDER_TRACE_RENAMED,   /* subject: the trace's old name, text: the new one */
-    STROBE_RECORDER_TRACE_DELETED,   /* subject: the trace, text: how; it comes back at the end */
-    STROBE_RECORDER_TRACE_RESTORED,  /* subject: where it came back, text: the name that it had */
-    STROBE_RECORDER_TRACE_LOST,      /* subject: a deleted trace that can't come back, err */
+    STROBE_RECORDER_TRACE_TAKEN, /* subject: what another recorder writes now, text: the name beside it that is used */
+    STROBE_RECORDER_TRACE_RENAMED,  /* subject: the trace's old name, text: the new one */
+    STROBE_RECORDER_TRACE_DELETED,  /* subject: the trace, text: how; it comes back at the end */
+    STROBE_RECORDER_TRACE_RESTORED, /* subject: where it came back, text: the name that it had */
+    STROBE_RECORDER_TRACE_LOST,     /* subject: a deleted trace that can't come back, err */
     STROBE_RECORDER_OUTLIVED, /* subject: a program that goes on, pid, number: 1: it had joined */
     STROBE_RECORDER_MORE_OUTLIVED, /* number: of those that are not named */
     STROBE_RECORDER_NO_SAMPLES,    /* number: errno, pid: of a running process, 0: the command */

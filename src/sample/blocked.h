@@ -12,6 +12,7 @@
 enum strobe_blocked {
     STROBE_BLOCKED_UNKNOWN = 0,
     STROBE_BLOCKED_PREEMPTED = 32,
+    STROBE_BLOCKED_DEAD = 108,  /* X: it has ended */
     STROBE_BLOCKED_OTHER = 128, /* for something else in the kernel */
     STROBE_BLOCKED_LOCK = 129,
     STROBE_BLOCKED_SLEEP = 130,

@@ -326,14 +326,19 @@ static void take_name(struct strobe_life *life, const struct strobe_perf_record 
 {
     STROBE_ASSERT(record->what == STROBE_PERF_COMM && record->comm.name);
     struct strobe_life_process *process = strobe_life_process(life, record->pid, true);
-    if (process && record->comm.is_exec)
-        process = begin_image(life, process, tick);
     struct strobe_life_thread *thread =
         process ? strobe_life_thread(life, process, record->tid, true) : NULL;
+    if (thread && record->comm.is_exec) {
+        strobe_life_end_turn(life, thread, record, tick);
+        process = begin_image(life, process, tick);
+        thread = process ? strobe_life_thread(life, process, record->tid, true) : NULL;
+    }
     if (!thread)
         return;
-    thread->is_loading = record->comm.is_exec;
     name_thread(process, thread, record->comm.name);
+    thread->is_loading = record->comm.is_exec;
+    if (record->comm.is_exec)
+        strobe_life_begin_turn(life, thread, record, tick);
 }
 
 static void take_fork(struct strobe_life *life, const struct strobe_perf_record *record,
@@ -371,6 +376,7 @@ static void take_exit(struct strobe_life *life, const struct strobe_perf_record 
     if (!thread)
         return;
     strobe_life_leave_calls(life, process, thread);
+    strobe_life_end_turn(life, thread, record, tick);
     if (thread->track) {
         uint64_t numbers[] = {process->proc, strobe_build_track_id(thread->track), tick};
         strobe_build_record(process->build, STROBE_FACT_THREAD_END, numbers, NULL, NULL);
@@ -423,6 +429,7 @@ void strobe_life_take(struct strobe_life *life, const struct strobe_perf_record 
         break;
     case STROBE_PERF_LOST:
         life->counts.n_lost_told += record->count;
+        life->gap_ns = record->time;
         break;
     case STROBE_PERF_THROTTLE:
         life->counts.n_throttled++;

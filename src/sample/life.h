@@ -39,6 +39,8 @@ struct strobe_life_thread {
     struct strobe_py_thread *python; /* owned: how its Python frames are read; NULL: not at all */
     uint64_t sample_ns,
         out_ns; /* the last sample of it at a glance, and when it left its processor after that; 0: it did not */
+    uint64_t on_ns;   /* since when it runs, RAW; 0: it does not, or it is not known */
+    uint32_t on_cpu;  /* where */
     uint8_t reason;   /* why it leaves its processor now: the record of that comes next */
     bool is_waiting;  /* it left, and nobody woke it yet */
     uint64_t left_ns; /* when, RAW */
@@ -97,7 +99,8 @@ struct strobe_life {
     struct strobe_build_store *store;        /* borrowed */
     const struct strobe_sample_clock *clock; /* borrowed */
     uint32_t hz;
-    bool has_kernel;
+    bool has_kernel, has_turns;         /* the kernel's frames are seen; switches are */
+    uint64_t gap_ns;                    /* switches before may be missing, RAW */
     bool has_zones;                     /* there are system calls, or calls of probes */
     bool told_kinds;                    /* the trace has the lines of kinds that its head lacks */
     struct strobe_map processes;        /* pid to struct strobe_life_process *, owned */

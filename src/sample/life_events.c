@@ -345,6 +345,43 @@ void strobe_life_sample(struct strobe_life *life, const struct strobe_perf_recor
     life->counts.n_samples++;
 }
 
+static void put_switch(struct strobe_life *life, struct strobe_pending_event event,
+                       enum strobe_kind kind, uint32_t reason)
+{
+    event.kind = (uint8_t)kind;
+    event.first = reason;
+    if (!strobe_pending_has_room(&life->pending, 0))
+        strobe_life_flush(life);
+    strobe_pending_switch(&life->pending, event);
+    life->counts.n_switches++;
+}
+
+void strobe_life_end_turn(struct strobe_life *life, struct strobe_life_thread *thread,
+                          const struct strobe_perf_record *record, uint64_t tick)
+{
+    struct strobe_life_process *process;
+    struct strobe_pending_event event;
+    bool is_on = thread->track && thread->on_ns > life->gap_ns;
+    if (!is_on || !strobe_life_owner(life, record, tick, &process, &event))
+        return;
+    event.cpu = thread->on_cpu;
+    thread->on_ns = 0;
+    put_switch(life, event, STROBE_KIND_SWITCH_OUT, STROBE_BLOCKED_DEAD);
+}
+
+void strobe_life_begin_turn(struct strobe_life *life, struct strobe_life_thread *thread,
+                            const struct strobe_perf_record *record, uint64_t tick)
+{
+    struct strobe_life_process *process;
+    struct strobe_pending_event event;
+    if (!life->has_turns || record->time <= life->gap_ns ||
+        !strobe_life_owner(life, record, tick, &process, &event))
+        return;
+    thread->on_ns = record->time;
+    thread->on_cpu = record->cpu;
+    put_switch(life, event, STROBE_KIND_SWITCH_IN, 0);
+}
+
 void strobe_life_switch(struct strobe_life *life, const struct strobe_perf_record *record,
                         uint64_t tick)
 {
@@ -353,12 +390,11 @@ void strobe_life_switch(struct strobe_life *life, const struct strobe_perf_recor
     struct strobe_pending_event event;
     if (!strobe_life_owner(life, record, tick, &process, &event))
         return;
-    event.kind = record->turn.is_out ? STROBE_KIND_SWITCH_OUT : STROBE_KIND_SWITCH_IN;
-    event.first = strobe_life_reason(life, process,
-                                     strobe_life_thread(life, process, record->tid, false), record);
-    if (!strobe_pending_has_room(&life->pending, 0))
-        strobe_life_flush(life);
-    strobe_pending_switch(&life->pending, event);
-    life->counts.n_switches++;
+    struct strobe_life_thread *thread = strobe_life_thread(life, process, record->tid, false);
+    uint32_t reason = strobe_life_reason(life, process, thread, record);
+    thread->on_ns = record->turn.is_out ? 0 : record->time;
+    thread->on_cpu = record->cpu;
+    put_switch(life, event, record->turn.is_out ? STROBE_KIND_SWITCH_OUT : STROBE_KIND_SWITCH_IN,
+               reason);
     life->counts.n_out_of_cpu[record->cpu % STROBE_LIFE_CPUS] += record->turn.is_out;
 }

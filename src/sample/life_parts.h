@@ -58,6 +58,11 @@ uint32_t strobe_life_reason(struct strobe_life *life, struct strobe_life_process
                             struct strobe_life_thread *thread,
                             const struct strobe_perf_record *record);
 
+/* A thread ends, or exec gives it another image: the kernel has no record of a turn's end or begin then. */
+void strobe_life_begin_turn(struct strobe_life *life, struct strobe_life_thread *thread,
+                            const struct strobe_perf_record *record, uint64_t tick);
+void strobe_life_end_turn(struct strobe_life *life, struct strobe_life_thread *thread,
+                          const struct strobe_perf_record *record, uint64_t tick);
 void strobe_life_switch(struct strobe_life *life, const struct strobe_perf_record *record,
                         uint64_t tick);
 

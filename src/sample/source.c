@@ -118,6 +118,7 @@ static void watch_switches(struct strobe_sampler *s, uint64_t now_ns)
         uint64_t none = 0;
         strobe_perf_stop_switches(s->perf);
         s->switches_off = true;
+        s->life.gap_ns = UINT64_MAX;
         lose(s, STROBE_LOSS_SWITCHES_OFF, 1, &none);
     }
     s->rate_ns = now_ns;
@@ -337,6 +338,7 @@ enum strobe_err strobe_sampler_open(const struct strobe_sampler_options *options
     s->life.has_zones = strobe_perf_access(s->perf)->has_syscalls;
     s->life.python->late_max_ns = s->options.is_prompt ? STROBE_PY_PROMPT_NS : STROBE_PY_LATE_NS;
     s->life.has_kernel = strobe_perf_access(s->perf)->has_kernel;
+    s->life.has_turns = strobe_perf_access(s->perf)->has_switches;
     if (strobe_perf_access(s->perf)->has_states) /* 0.1 s that a round does not have */
         strobe_blocked_read(&s->life.blocked, "/proc/kallsyms");
     if (options->is_running)

@@ -76,6 +76,10 @@ class Leave(harness.ProgramTest):
             self.assertEqual(facts["begins"], after[0] - before[0], f"round {number}: {facts['losses']}")
             before = after
 
+    def test_a_recording_for_a_time_ends_though_a_thread_fills_what_is_drained(self):
+        code, _, err = self.run_it(harness.STROBE, "record", "--for", "0.1s", "-o", self.path("t.strobe"), "--", self.program("flood"), "1000000000", "left")
+        self.assertEqual(code, 0, err)
+
     def test_what_is_dropped_under_one_recorder_is_not_counted_by_the_next(self):
         steady = Steady(self, 4)
         before = steady.settled(self)

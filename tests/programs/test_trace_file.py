@@ -25,7 +25,7 @@ class TraceFile(harness.ProgramTest):
         """Until the recorder, which goes on, has said that."""
         self.wait_for(lambda: text in self.stderr(), 60)
 
-    def finish(self, process, path, note):
+    def finish(self, process, path, note=None):
         """End the program: the trace is at `path`, with all beats and the note in it."""
         out, _ = process.communicate("", timeout=60)
         self.assertEqual(process.returncode, 0, self.stderr())
@@ -33,7 +33,9 @@ class TraceFile(harness.ProgramTest):
         trace = self.judge(path)
         self.assertEqual(trace.n_zones("beat"), int(out))
         self.assertEqual(trace.dropped(), {})
-        self.assertIn(note, trace.notes())
+        if note:
+            self.assertIn(note, trace.notes())
+        return trace
 
     def deleted_note(self, path, how):
         return (f"this trace, then {path}, was {how} while it was recorded; "
@@ -92,6 +94,15 @@ class TraceFile(harness.ProgramTest):
         ran = self.record("sh", "-c", f"{self.program('pulse')} 1000 20; rm {path}")
         self.assertEqual(ran.trace.n_zones("beat"), 20)
         self.assertIn(f"the trace is in {path} again\n", ran.err)
+
+    def test_recorders_of_one_name_write_a_trace_each(self):
+        path = self.path("t.strobe")
+        first = self.begin(path)
+        code, _, err = self.run_it(harness.STROBE, "record", "-o", path, "--", self.program("pulse"), "1000", "20")
+        self.assertEqual(code, 0, err)
+        self.assertIn(f"another recorder is writing {path}; this trace is written to {self.path('t-2.strobe')}\n", err)
+        self.assertEqual(self.judge(self.path("t-2.strobe")).n_zones("beat"), 20)
+        self.assertEqual(self.finish(first, path).notes(), [])
 
 
 if __name__ == "__main__":

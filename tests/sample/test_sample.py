@@ -19,6 +19,7 @@ import harness  # noqa: E402
 
 BURNER = os.environ.get("STROBE_BURNER", "burner")
 NOBODY = 65534
+DEAD = 108  # the reason of a thread's last switch
 STACK_CUT, STACK_SHORT, SWITCHES_OFF, REASONS_FULL = 18, 19, 21, 22
 NO_EVENTS = {16, 17, STACK_CUT, STACK_SHORT, SWITCHES_OFF, REASONS_FULL}  # and 16: on a machine that is busy with other things
 
@@ -90,6 +91,17 @@ class Programs(SampleTest):
         if os.geteuid() == 0:
             self.assertGreater(len(makers), 10)
         self.assertEqual({stack[-1] for stack in makers} - {"_start"}, set())
+
+    def test_every_turn_on_a_processor_has_an_end(self):
+        ran, _ = self.sampled(BURNER, "births", "50")
+        turns = collections.defaultdict(list)
+        for row in self.rows(ran.trace.path, "switches"):
+            turns[row["tid"]].append((row["what"], row["reason"]))
+        self.assertEqual(len(turns), 51)
+        for tid, rows in turns.items():
+            whats = [what for what, _ in rows]
+            self.assertEqual(whats, ["switch_in", "switch_out"] * (len(whats) // 2), tid)
+            self.assertEqual(rows[-1][1], str(DEAD))
 
     def test_a_signal_handler_is_above_what_it_interrupted(self):
         _, rows = self.sampled(BURNER, "signal", "0.3")

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/out.h"
 #include "cli/record_hosts.h"
@@ -24,6 +25,12 @@ static int more_samples(const void *a, const void *b)
     return x->self < y->self ? 1 : x->self > y->self ? -1 : 0;
 }
 
+static void put_name_line(const char *name, size_t n)
+{
+    strobe_cli_put_name(stderr, name, n);
+    fputc('\n', stderr);
+}
+
 /* The three functions with most samples, of a program without zones. */
 static void show_top_functions(struct strobe_trace *trace)
 {
@@ -32,11 +39,14 @@ static void show_top_functions(struct strobe_trace *trace)
     if (!strobe_samples_run(trace, &options, &samples) && samples.n_samples) {
         qsort(samples.rows, samples.ids.n, sizeof *samples.rows, more_samples);
         fputs("strobe: most CPU time, by stack samples:\n", stderr);
-        for (uint32_t i = 0; i < samples.ids.n && i < 3; i++)
-            fprintf(stderr, "    %5.1f %%  %12llu x  %.200s\n",
+        for (uint32_t i = 0; i < samples.ids.n && i < 3; i++) {
+            uint32_t n = 0;
+            const char *name = strobe_texts_get(&samples.texts, samples.rows[i].name, &n);
+            fprintf(stderr, "    %5.1f %%  %12llu x  ",
                     100.0 * (double)samples.rows[i].self / (double)samples.n_samples,
-                    (unsigned long long)samples.rows[i].self,
-                    strobe_texts_get(&samples.texts, samples.rows[i].name, NULL));
+                    (unsigned long long)samples.rows[i].self);
+            put_name_line(name, strobe_utf8_cut(name, n, 200));
+        }
     }
     strobe_samples_free(&samples);
 }
@@ -63,10 +73,11 @@ static bool show_top(const char *path)
             char room[STROBE_NAME_ROOM], time[32];
             uint32_t n_name = 0;
             const char *name = strobe_trace_loc_name(trace, row->loc, row->loc_id, room, &n_name);
-            fprintf(stderr, "    %5.1f %%  %10s  %12llu x  %.*s\n",
+            fprintf(stderr, "    %5.1f %%  %10s  %12llu x  ",
                     all ? 100.0 * (double)row->self / (double)all : 0.0,
                     strobe_number_show_ns(strobe_clock_sum_ns(&trace->clock, row->self), time),
-                    (unsigned long long)row->count, (int)n_name, name);
+                    (unsigned long long)row->count);
+            put_name_line(name, n_name);
         }
     }
     strobe_stats_free(&stats);
@@ -87,13 +98,14 @@ static void show_unheard(const struct strobe_collector_status *s)
 {
     for (uint32_t i = 0; i < s->n_unheard && i < STROBE_UNHEARD_NAMED; i++) {
         const struct strobe_unheard *one = &s->unheard[i];
-        if (one->tid)
+        if (one->tid) {
+            fprintf(stderr, "strobe: thread %u (", one->tid);
+            strobe_cli_put_name(stderr, one->name, strlen(one->name));
             fprintf(stderr,
-                    "strobe: thread %u (%s) of process %u stood still while the recording ended: "
-                    "its last event "
-                    "may be missing\n",
-                    one->tid, one->name, one->pid);
-        else
+                    ") of process %u stood still while the recording ended: its last event may be "
+                    "missing\n",
+                    one->pid);
+        } else
             fprintf(stderr,
                     "strobe: a thread of process %u was not heard while the recording ended: its "
                     "last event may be "

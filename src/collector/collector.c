@@ -49,11 +49,12 @@ void strobe_collector_note(struct strobe_collector *c, uint32_t proc, const char
 void strobe_collector_unrecorded(struct strobe_collector *c, uint32_t pid, const char *what,
                                  const char *why)
 {
+    uint64_t tick = tick_now(c);
     c->n_unrecorded++;
-    strobe_collector_lose(c, 0, 0, STROBE_LOSS_UNRECORDED, 1, tick_now(c), tick_now(c));
+    strobe_collector_lose(c, 0, 0, STROBE_LOSS_UNRECORDED, 1, tick, tick);
     strobe_records_begin(&c->block.records, STROBE_FACT_UNRECORDED);
     strobe_records_u(&c->block.records, pid);
-    strobe_records_u(&c->block.records, tick_now(c));
+    strobe_records_u(&c->block.records, tick);
     strobe_records_s(&c->block.records, what, strlen(what));
     strobe_records_s(&c->block.records, why, strlen(why));
     strobe_records_end(&c->block.records);

@@ -107,8 +107,14 @@ class MemoryTest(PlantedTest):
         self.take(self.program("own_malloc"), options=["--memory=all"])
         self.assertIn("has a malloc of its own", self.ask("csv", "--kind", "messages"))
 
-    def test_static_programs_run_as_ever(self):
-        self.assertEqual(self.planted("family", options=["--memory=all", "--locks=all"], name="planted_static"), "as ever\n")
+    def test_static_programs_run_as_ever_and_are_named(self):
+        for options, what in ((["--memory=all", "--locks=all"], "memory and locks are"), (["--locks"], "locks are")):
+            trace = self.path("t.strobe")
+            code, out, err = self.run_it(harness.STROBE, "record", "-q", "-o", trace, *options, "--", self.program("planted_static"), "family")
+            self.assertEqual((code, out), (0, "as ever\n"))
+            note = f"planted_static: its {what} not recorded: it is linked statically"
+            self.assertIn(note, err)
+            self.assertIn(note, self.run_it(harness.STROBE, "info", trace)[1])
 
     def test_sanitized_programs_run_as_ever(self):
         for name in ("planted_asan", "planted_tsan"):

@@ -441,6 +441,11 @@ static enum strobe_err note_missing_end(struct survey *s, struct strobe_file_wri
     return err;
 }
 
+static const char died_note[] =
+    "its recorder died, and the trace was mended from what the session's memory held: what was "
+    "emitted after that is here as far as it fit, or counted as dropped; programs that started "
+    "later, samples and context switches may be missing from there on";
+
 static enum strobe_err append_rest(const char *path, const char *dir, struct survey *s,
                                    uint64_t end, uint64_t seq, strobe_recover_rest *rest,
                                    strobe_recover_last *last, struct strobe_recovery *out)
@@ -457,8 +462,11 @@ static enum strobe_err append_rest(const char *path, const char *dir, struct sur
         err = strobe_collector_open(&options, writer, &c);
         if (!err)
             err = resume_tracks(s, c);
-        if (!err)
+        if (!err) {
             strobe_collector_stop(c);
+            if (!out->was_closed)
+                strobe_collector_note(c, 0, died_note);
+        }
         if (!err)
             err = recover_rest(rest, s, dir, writer, c);
         if (c) {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,11 +138,40 @@ static enum strobe_err empty_file(int fd)
     return ftruncate(fd, 0) || fdatasync(fd) ? strobe_err_from_errno(errno) : STROBE_OK;
 }
 
+#ifdef F_OFD_SETLK
+/* Whether another writer is at work in the file; else it is this one's from now on, until its descriptor is closed. */
+static bool is_taken(int fd)
+{
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_OFD_SETLK, &all) && (errno == EAGAIN || errno == EACCES);
+}
+
+/* A file that another writer is at work in only loses its name: two in one would destroy each other's. */
+static enum strobe_err open_new(const char *path, struct strobe_file_writer **out)
+{
+    enum { TRIES = 100 };
+    char real[PATH_MAX];
+    enum strobe_err err = open_writer(path, O_RDWR | O_CREAT, out);
+    for (int i = 0; !err && is_taken((*out)->fd); i++) {
+        strobe_file_abandon(*out);
+        if (i == TRIES || !realpath(path, real) || (unlink(real) && errno != ENOENT))
+            return STROBE_ERR_BUSY;
+        err = open_writer(path, O_RDWR | O_CREAT, out);
+    }
+    return err;
+}
+#else /* as a module of the page: there is no other writer */
+static enum strobe_err open_new(const char *path, struct strobe_file_writer **out)
+{
+    return open_writer(path, O_RDWR | O_CREAT, out);
+}
+#endif
+
 enum strobe_err strobe_file_create(const char *path, const char *session, uint64_t sync_ns,
                                    struct strobe_file_writer **out)
 {
     struct strobe_file_writer *w = NULL;
-    enum strobe_err err = open_writer(path, O_RDWR | O_CREAT, &w);
+    enum strobe_err err = open_new(path, &w);
     if (err)
         return err;
     err = empty_file(w->fd);

@@ -29,7 +29,7 @@ struct strobe_file_totals {
     uint64_t n_bytes; /* of the file so far */
 };
 
-/* Make a new trace at `path` (an existing file is replaced), with `session` noted in its head. The
+/* Make a new trace at `path` (an existing file is replaced; one that is being written loses its name, and goes on without), with `session` noted in its head. The
  * space of head and ledger is allocated here: NOSPACE now is better than later. */
 enum strobe_err strobe_file_create(const char *path, const char *session, uint64_t sync_ns,
                                    struct strobe_file_writer **out);

@@ -498,9 +498,14 @@ uint64_t strobe_collector_drain(struct strobe_collector *c, struct strobe_proc *
     if (strobe_encode_is_full(&c->block.enc))
         strobe_collector_flush_events(c);
     begin_part(c, proc, stream, from);
+    /* What comes in meanwhile waits for the next round: a thread that never pauses would keep all else waiting. */
+    const struct strobe_segment *last = &stream->segments[stream->n_segments - 1];
+    const uint64_t until = last->base_pos + last->n_words;
     while (stream->n_segments) {
         struct strobe_segment segment = stream->segments[0];
         uint64_t segment_end = segment.base_pos + segment.n_words;
+        if (segment.base_pos >= until && !is_over(c, proc, stream))
+            break;
         if (segment.base_pos > stream->pos) {
             if (find_missing(proc, stream))
                 continue;

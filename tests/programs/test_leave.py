@@ -66,6 +66,11 @@ class Leave(harness.ProgramTest):
         os.unlink(path)
         return facts, err
 
+    def test_a_program_that_never_pauses_does_not_keep_its_recorder(self):
+        n_zones = 8000000       # many times what a pool holds: the program waits for the recorder
+        facts, _ = self.record_for("t.strobe", "--for", "0.5s", "--", self.program("flood"), str(n_zones))
+        self.assertLess(facts["begins"], n_zones // 2)
+
     def test_all_that_passed_the_gate_is_stored_or_dropped(self):
         steady = Steady(self, 16)
         before = steady.settled(self)

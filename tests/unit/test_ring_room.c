@@ -1,4 +1,4 @@
-/* test_ring_room.c - names have room of their own in a pool, whoever comes first and however full it is.
+/* test_ring_room.c - names have room of their own in a pool, whoever comes first and however full it is; a wait for room.
  * SPDX-License-Identifier: MIT */
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,12 +74,52 @@ static void a_segment_that_is_taken_first_leaves_names_their_chunk(void **state)
     strobe_ring_unlock(&fake->pool);
 }
 
+/* A process that finds its pool full and waits. 0: it got a segment. */
+static int wait_for_segment(void)
+{
+    enum strobe_loss loss;
+    strobe_ring_lock(&fake->pool);
+    struct strobe_thread *thread = strobe_ring_add_thread(&fake->pool, (uint32_t)getpid());
+    if (!thread || !fill(thread))
+        return 2;
+    strobe_ring_unlock(&fake->pool);
+    fake->pool.pid = (uint32_t)getpid();
+    return !strobe_ring_next_segment(&fake->pool, thread, &loss);
+}
+
+static void a_wait_is_not_over_because_the_program_was_stopped(void **state)
+{
+    enum { LONGER_THAN_A_WAIT_US = 1200000 };
+    struct strobe_control *control = fake->pool.control;
+    int status = 0;
+    (void)state;
+    pid_t child = fork();
+    if (!child)
+        _exit(wait_for_segment());
+    while (!__atomic_load_n(&control->n_waiting, __ATOMIC_SEQ_CST))
+        sched_yield();
+    kill(child, SIGSTOP);
+    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    assert_true(WIFSTOPPED(status));
+    usleep(LONGER_THAN_A_WAIT_US);
+    for (uint32_t i = 1; i < control->n_chunks; i++) /* the recorder gives back */
+        if (fake->pool.chunks[i].class_ == STROBE_CHUNK_LARGE)
+            __atomic_store_n(&fake->pool.chunks[i].free_bits, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&control->n_given, 1, __ATOMIC_SEQ_CST);
+    kill(child, SIGCONT);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             a_thread_that_comes_before_any_name_leaves_names_their_chunk, open_pool, close_pool),
         cmocka_unit_test_setup_teardown(a_segment_that_is_taken_first_leaves_names_their_chunk,
+                                        open_pool, close_pool),
+        cmocka_unit_test_setup_teardown(a_wait_is_not_over_because_the_program_was_stopped,
                                         open_pool, close_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "cli/cli.h"
+#include "cli/input.h"
 #include "cli/out.h"
 #include "cli/record_hosts.h"
 #include "query/samples.h"
@@ -85,14 +86,6 @@ static bool show_top(const char *path)
     return has_zones;
 }
 
-/* In percent, and 100 only where nothing is missing. */
-static double coverage(const struct strobe_collector_status *s)
-{
-    double all = (double)s->n_events + (double)s->n_lost;
-    double part = all > 0 ? 100.0 * (double)s->n_events / all : 100.0;
-    return s->n_lost && part > 99.99 ? 99.99 : part;
-}
-
 /* Threads that stood still while the recording ended. */
 static void show_unheard(const struct strobe_collector_status *s)
 {
@@ -133,8 +126,10 @@ static void show_file(const struct strobe_recorder_outcome *outcome)
             (double)s->n_bytes / 1e6, (double)outcome->duration_ns / 1e9, n_procs,
             n_procs == 1 ? "process" : "processes", n_threads,
             n_threads == 1 ? "thread" : "threads");
-    fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %.2f %%\n",
-            (unsigned long long)s->n_events, (unsigned long long)s->n_lost, coverage(s));
+    unsigned hundredths = strobe_cli_coverage(s->n_events, s->n_events + s->n_lost);
+    fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %u.%02u %%\n",
+            (unsigned long long)s->n_events, (unsigned long long)s->n_lost, hundredths / 100,
+            hundredths % 100);
     if (s->n_unrecorded)
         fprintf(stderr,
                 "strobe: %u %s could not take part, and what it would have emitted is not known: "
@@ -146,9 +141,8 @@ static void show_file(const struct strobe_recorder_outcome *outcome)
               "limit\n",
               stderr);
     else if (s->n_lost > s->n_unrecorded + s->n_unheard)
-        fputs("strobe: 'strobe info' tells when and why; --max-memory gives the program a larger "
-              "pool\n",
-              stderr);
+        fprintf(stderr, "strobe: 'strobe info' tells when and why%s\n",
+                s->n_pool_full ? "; --max-memory gives the program a larger pool" : "");
 }
 
 /* Nothing came: how to add the first zone. */
@@ -194,7 +188,7 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
                     (unsigned long long)outcome->samples.n_samples,
                     outcome->samples.n_samples == 1 ? "" : "s",
                     outcome->samples.has_kernel ? "" : " of the user side",
-                    (unsigned long long)outcome->samples.n_switches / 2);
+                    (unsigned long long)outcome->samples.n_switches);
         if (outcome->samples.n_calls)
             fprintf(stderr, "strobe: %llu system calls as zones, some 2 us of the program each\n",
                     (unsigned long long)outcome->samples.n_calls);

@@ -553,6 +553,7 @@ struct strobe_collector_status strobe_collector_status(struct strobe_collector *
         .n_threads = (uint32_t)totals.n_threads,
         .triggered = c->triggered,
         .disk_failed = c->block.disk_failed,
+        .n_pool_full = totals.lost[STROBE_LOSS_POOL_FULL],
         .n_unrecorded = c->n_unrecorded,
         .size_limit = c->block.size_limit,
         .n_unheard = c->n_unheard,
@@ -625,9 +626,9 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
     free(c->pending);
     free(c->meta_pending);
     pthread_mutex_destroy(&c->procs_lock);
-    enum strobe_err err = c->block.disk_failed  ? STROBE_ERR_IO
+    enum strobe_err err = c->block.disk_failed  ? c->block.disk_err
                           : c->no_memory        ? STROBE_ERR_NOMEM
-                          : c->block.size_limit ? STROBE_ERR_LIMIT
+                          : c->block.size_limit ? STROBE_ERR_LENGTH
                                                 : STROBE_OK;
     strobe_build_block_free(&c->block);
     free(c);

@@ -266,7 +266,7 @@ static enum strobe_err prepare(struct strobe_recorder *r)
     if (!err)
         err = strobe_recorder_devices_open(r);
     if (!err && !strobe_recorder_start_helpers(r))
-        err = STROBE_ERR_NOMEM;
+        err = STROBE_ERR_THREADS;
     if (err)
         return fail(r, STROBE_RECORDER_FAILED_BUFFERS, err);
     if ((err = strobe_recorder_tracy_open(r)))

@@ -359,6 +359,6 @@ void strobe_life_switch(struct strobe_life *life, const struct strobe_perf_recor
     if (!strobe_pending_has_room(&life->pending, 0))
         strobe_life_flush(life);
     strobe_pending_switch(&life->pending, event);
-    life->counts.n_switches++;
+    life->counts.n_switches += record->turn.is_out;
     life->counts.n_out_of_cpu[record->cpu % STROBE_LIFE_CPUS] += record->turn.is_out;
 }

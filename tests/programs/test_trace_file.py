@@ -69,6 +69,20 @@ class TraceFile(harness.ProgramTest):
             self.assertEqual(file.read(), "somebody else's")
         self.assertIn(f"the trace is in {self.path('t-2.strobe')} now: {path} is taken", self.stderr())
 
+    def test_a_trace_that_was_emptied_is_said_and_its_rest_can_be_read(self):
+        path = self.path("t.strobe")
+        process = self.begin(path)
+        self.wait_for(lambda: os.path.getsize(path) > 100000)
+        before = os.path.getsize(path)
+        os.truncate(path, 0)
+        self.wait_for(lambda: os.path.getsize(path) > before + 10000)
+        process.communicate("", timeout=60)
+        self.assertIn("the trace is not whole: another program emptied the file", self.stderr())
+        code, out, err = self.run_it(harness.STROBE, "info", path)
+        self.assertEqual(code, 0, err)
+        self.assertNotIn("coverage: 100.00 %", out)
+        self.assertNotIn("damage     none", out)
+
     def test_recorders_of_one_file_leave_a_trace_each(self):
         path, processes, beats = self.path("t.strobe"), [], []
         for i in range(3):

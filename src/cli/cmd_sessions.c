@@ -127,7 +127,7 @@ static void show_trace(const char *dir, bool held, const struct found *found)
         printf("    recorder %u%s writes %s\n", page.recorder_pid,
                is_here ? "" : " (in another pid namespace)", page.trace_path);
     else if (found->n_data)
-        printf("    not recovered yet: strobe recover %s\n", page.trace_path);
+        printf("    not recovered yet: strobe recover --session %s\n", strrchr(dir, '/') + 1);
 }
 
 static void show_session(const char *root, const char *name, bool clean, struct found *all)

@@ -131,6 +131,23 @@ class Attached(harness.ProgramTest):
         self.check_names(self.judge(path))
         self.finish(beacon)
 
+    def test_what_a_session_left_is_saved_though_its_traces_name_was_used_again(self):
+        beacon = self.beacon()
+        first, path = self.attach("1.strobe", "--pid", str(beacon.pid))
+        self.wait_for_names(path)
+        first.kill()
+        first.wait()
+        self.finish(beacon)
+        self.assertEqual(self.run_it(harness.STROBE, "record", "-o", path, "--", "true")[0], 0)
+        code, _, err = self.run_it(harness.STROBE, "recover", "--session", "default")
+        self.assertEqual(code, 1)
+        self.assertIn("another recording has its name; 'strobe recover --session default -o OUT'", err)
+        code, out, err = self.run_it(harness.STROBE, "recover", "--session", "default", "-o", self.path("saved.strobe"))
+        self.assertEqual(code, 0, err)
+        trace = self.judge(self.path("saved.strobe"))
+        self.assertEqual(len(trace.procs), 1)
+        self.assertEqual(sum(trace.dropped().values()), 1)
+
     def test_a_process_without_the_library_gets_a_clear_error(self):
         sleeper = self.start("sleep", "30")
         code, _, err = self.run_it(harness.STROBE, "record", "--pid", str(sleeper.pid))

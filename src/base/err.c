@@ -34,6 +34,8 @@ enum strobe_err strobe_err_from_errno(int err_no)
         return STROBE_ERR_ACCESS;
     case EINVAL:
         return STROBE_ERR_INVALID;
+    case EFBIG:
+        return STROBE_ERR_LENGTH;
     case EMFILE:
     case ENFILE:
         return STROBE_ERR_FILES;

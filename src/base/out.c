@@ -295,6 +295,20 @@ void strobe_out_utf8(struct strobe_out *out, const char *text, size_t n)
     put_quoted(out, &as_utf8, text, n);
 }
 
+void strobe_out_terminal(struct strobe_out *out, const char *text, size_t n)
+{
+    for (size_t i = 0, n_bad = 1; i < n;) {
+        size_t n_char = strobe_utf8_length(text + i, n - i, &n_bad);
+        if (!n_char)
+            strobe_out_text(out, STROBE_UTF8_REPLACEMENT);
+        else if (strobe_utf8_is_control(text + i, n_char))
+            strobe_out_char(out, text[i] ? '?' : ' ');
+        else
+            strobe_out_bytes(out, text + i, n_char);
+        i += n_char ? n_char : n_bad;
+    }
+}
+
 void strobe_out_json(struct strobe_out *out, const char *text, size_t n)
 {
     strobe_out_char(out, '"');

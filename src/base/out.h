@@ -93,6 +93,9 @@ void strobe_out_format(struct strobe_out *out, const char *format, ...)
 /* Text as it is, but valid UTF-8. */
 void strobe_out_utf8(struct strobe_out *out, const char *text, size_t n);
 
+/* Text for people: one line, valid UTF-8, nothing that a terminal would obey. Control characters become '?', a NUL a blank. */
+void strobe_out_terminal(struct strobe_out *out, const char *text, size_t n);
+
 /* A field of RFC 4180: quoted where it has to be; a NUL becomes a space. */
 void strobe_out_csv(struct strobe_out *out, const char *text, size_t n);
 

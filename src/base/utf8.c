@@ -54,6 +54,14 @@ size_t strobe_utf8_ascii(const char *text, size_t n)
     return i;
 }
 
+bool strobe_utf8_is_control(const char *text, size_t n)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    if (n == 1)
+        return at[0] < 0x20 || at[0] == 0x7f;
+    return n == 2 && at[0] == 0xc2 && at[1] < 0xa0;
+}
+
 size_t strobe_utf8_valid(const char *text, size_t n)
 {
     size_t i = 0, n_bad;

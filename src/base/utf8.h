@@ -5,6 +5,7 @@
 #ifndef STROBE_BASE_UTF8_H
 #define STROBE_BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,6 +14,9 @@
 /* Bytes of the character that `text` (n > 0 bytes) begins with: 1 to 4. 0: there is none, and *n_bad bytes (at least 1) make
  * one U+FFFD. */
 size_t strobe_utf8_length(const char *text, size_t n, size_t *n_bad);
+
+/* Whether a character of `n` bytes, from strobe_utf8_length, is one that a terminal would obey: C0, DEL, C1. */
+bool strobe_utf8_is_control(const char *text, size_t n);
 
 /* The bytes at the start that are valid; n: all are. */
 size_t strobe_utf8_valid(const char *text, size_t n);

@@ -90,6 +90,13 @@ static void lose_records(struct strobe_build_block *block, uint64_t tick)
     strobe_build_block_lose(block, 0, 0, STROBE_LOSS_UNNAMED, n, tick, tick);
 }
 
+static void note_failure(struct strobe_build_block *block, enum strobe_err err)
+{
+    if (err && !block->disk_failed)
+        block->disk_err = err == STROBE_ERR_LIMIT ? STROBE_ERR_LENGTH : err;
+    block->disk_failed |= err != STROBE_OK;
+}
+
 enum strobe_err strobe_build_block_put_records(struct strobe_build_block *block, uint64_t tick)
 {
     if (block->records.failed) /* no memory: start over, the names in it are lost to the file */
@@ -97,7 +104,7 @@ enum strobe_err strobe_build_block_put_records(struct strobe_build_block *block,
     enum strobe_err err = strobe_file_put_records(block->records_writer, &block->records);
     if (err && block->records.n_bytes > STROBE_BUILD_RECORDS_KEPT)
         lose_records(block, tick);
-    block->disk_failed |= err != STROBE_OK;
+    note_failure(block, err);
     return err;
 }
 
@@ -122,7 +129,8 @@ enum strobe_err strobe_build_block_put_events(struct strobe_build_block *block)
     if (block->max_file_bytes && strobe_file_n_bytes(block->writer) >= block->max_file_bytes)
         block->file_full = true;
     if (!block->file_full && block->records.n_records)
-        err = STROBE_ERR_IO; /* its names could not be written: it would have no meaning */
+        err = block->disk_failed ? block->disk_err
+                                 : STROBE_ERR_IO; /* without its names it would have no meaning */
     else if (!block->file_full)
         err = strobe_file_put_events(block->writer, &block->enc);
     if (err == STROBE_ERR_LIMIT) {
@@ -133,7 +141,7 @@ enum strobe_err strobe_build_block_put_events(struct strobe_build_block *block)
         lose_events(block, err                 ? STROBE_LOSS_DISK
                            : block->size_limit ? STROBE_LOSS_TRACE_SIZE
                                                : STROBE_LOSS_FILE_LIMIT);
-    block->disk_failed |= err != STROBE_OK;
+    note_failure(block, err);
     block->n_parts = 0;
     STROBE_ASSERT(!block->enc.n_events && !block->enc.n_parts);
     return err;

@@ -44,7 +44,8 @@ struct strobe_build_block {
     uint32_t n_parts, room_parts;
     bool file_full;   /* max_file_bytes was reached; no events go to this file any more */
     bool size_limit;  /* likewise for good: the file is as long as RLIMIT_FSIZE lets it be */
-    bool disk_failed; /* something could not be written */
+    bool disk_failed; /* something could not be written: */
+    enum strobe_err disk_err; /* why, the first time */
 };
 
 /* `records_writer` may be NULL: the same as `writer`. What must not fail later is allocated here. */

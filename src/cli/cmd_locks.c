@@ -148,6 +148,13 @@ static void put_csv_text(struct printing *p, const struct text *text)
     strobe_out_char(p->out, ',');
 }
 
+/* A name for people, with words before it. */
+static void put_name(const struct printing *p, const char *before, const struct text *text)
+{
+    strobe_out_text(p->out, before);
+    strobe_out_terminal(p->out, text->at, text->n);
+}
+
 /* ---- locks ---- */
 
 static void put_lock_json(struct printing *p, uint32_t lock)
@@ -215,7 +222,7 @@ static void put_lock_text(struct printing *p, uint32_t lock)
     strobe_out_format(p->out, " %9s",
                       row->only_waits ? "-" : strobe_number_show_count(row->n_obtains, room));
     strobe_out_format(p->out, " %8u  ", row->most_waiters);
-    strobe_out_utf8(p->out, name.at, name.n);
+    strobe_out_terminal(p->out, name.at, name.n);
     strobe_out_text(p->out, row->is_convoy ? "  CONVOY\n" : "\n");
 }
 
@@ -264,12 +271,14 @@ static void put_pair(struct printing *p, uint32_t index)
         strobe_out_format(p->out, "%10s %8" PRIu64 " %10s  ",
                           strobe_number_show_ns(ns_of(p, pair->ticks), ns), pair->n,
                           strobe_number_show_ns(ns_of(p, pair->longest), longest));
-        strobe_out_format(p->out, "%.*s: %.*s %llu%s%.*s waited for ", (int)lock.n, lock.at,
-                          (int)waiter.n, waiter.at, (unsigned long long)waiter_tid,
-                          waiter_zone.n ? " in " : "", (int)waiter_zone.n, waiter_zone.at);
-        strobe_out_format(p->out, "%.*s %llu%s%.*s\n", (int)holder.n, holder.at,
-                          (unsigned long long)holder_tid, holder_zone.n ? " in " : "",
-                          (int)holder_zone.n, holder_zone.at);
+        put_name(p, "", &lock);
+        put_name(p, ": ", &waiter);
+        strobe_out_format(p->out, " %" PRIu64, waiter_tid);
+        put_name(p, waiter_zone.n ? " in " : "", &waiter_zone);
+        put_name(p, " waited for ", &holder);
+        strobe_out_format(p->out, " %" PRIu64, holder_tid);
+        put_name(p, holder_zone.n ? " in " : "", &holder_zone);
+        strobe_out_char(p->out, '\n');
     }
 }
 #define PAIR_CSV                                                                                 \
@@ -302,9 +311,11 @@ static void put_edge(struct printing *p, const struct strobe_lock_edge *edge)
         put_csv_text(p, &thread);
         strobe_out_format(p->out, "%" PRIi64 ",%" PRIu64 ",%d\n", at, edge->n, edge->is_inverted);
     } else {
-        strobe_out_format(p->out, "%s%.*s, then %.*s: %" PRIu64 " times, first %.*s at %s\n",
-                          edge->is_inverted ? "INVERSION " : "", (int)held.n, held.at,
-                          (int)wanted.n, wanted.at, edge->n, (int)thread.n, thread.at,
+        put_name(p, edge->is_inverted ? "INVERSION " : "", &held);
+        put_name(p, ", then ", &wanted);
+        strobe_out_format(p->out, ": %" PRIu64 " times, first ", edge->n);
+        put_name(p, "", &thread);
+        strobe_out_format(p->out, " at %s\n",
                           strobe_number_show_ns((uint64_t)(at < 0 ? 0 : at), time));
     }
 }

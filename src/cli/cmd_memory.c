@@ -229,9 +229,9 @@ static void put_pool(struct printing *p, uint32_t pool)
         return;
     }
     put_sums_text(p, &at->sums, at->peak_bytes);
-    strobe_out_utf8(p->out, name, n);
+    strobe_out_terminal(p->out, name, n);
     strobe_out_text(p->out, "  ");
-    strobe_out_utf8(p->out, process, n_process);
+    strobe_out_terminal(p->out, process, n_process);
     strobe_out_char(p->out, '\n');
 }
 
@@ -262,7 +262,7 @@ static void put_short_stack(struct strobe_out *out, const char *name, uint32_t n
             at--;
         if (i)
             strobe_out_text(out, " < ");
-        strobe_out_utf8(out, name + at, end - at);
+        strobe_out_terminal(out, name + at, end - at);
         if (!at)
             return;
         end = at - 1;
@@ -279,7 +279,7 @@ static void put_row(struct printing *p, const struct strobe_heap_rows *rows, uin
         int64_t weight = strobe_heap_row_weight(row, p->settings->order);
         if (weight <= 0)
             return;
-        strobe_out_utf8(p->out, name, n);
+        strobe_out_terminal(p->out, name, n);
         strobe_out_format(p->out, " %" PRIi64 "\n", weight);
     } else if (p->settings->json) {
         strobe_json_write_line(&p->json, 2);
@@ -298,7 +298,7 @@ static void put_row(struct printing *p, const struct strobe_heap_rows *rows, uin
         if (p->settings->by == STROBE_HEAP_BY_STACK)
             put_short_stack(p->out, name, n);
         else
-            strobe_out_utf8(p->out, name, n);
+            strobe_out_terminal(p->out, name, n);
         strobe_out_char(p->out, '\n');
     }
 }

@@ -9,6 +9,7 @@
 #include "cli/import_file.h"
 #include "cli/input.h"
 #include "cli/merge_set.h"
+#include "cli/out.h"
 
 static const char help[] =
     "usage: strobe merge [-o OUT] FILE|FOLDER|JSON…\n"
@@ -47,10 +48,13 @@ static void show_row(const struct strobe_merge_set *set, uint32_t i,
     char likely[32], proven[32], unsure[32];
     uint32_t n;
     const char *host = strobe_trace_text(trace, trace->hostname, &n);
-    if (set->names[i])
+    if (set->names[i]) {
         printf("  %s: ", set->names[i]);
-    else
-        printf("  %s (%.*s): ", set->paths[i], (int)n, host);
+    } else {
+        printf("  %s (", set->paths[i]);
+        strobe_cli_put_name(stdout, host, n);
+        fputs("): ", stdout);
+    }
     switch (row->how) {
     case STROBE_CLOCK_HOW_OWN:
         fputs("has the clock of the result", stdout);

@@ -12,6 +12,7 @@
 
 #include "cli/input.h"
 #include "collector/recover.h"
+#include "file/file_read.h"
 #include "query/pair.h"
 #include "recorder/device_side.h"
 #include "ring/session.h"
@@ -24,7 +25,9 @@ static const char help[] =
     "event once, and the\n"
     "file gets its index and footer. In place (nothing valid is ever overwritten), or into OUT.\n"
     "\n"
-    "  -o, --output OUT     mend a copy; FILE stays as it is\n"
+    "  -o, --output OUT     mend a copy; FILE stays as it is. With --session, where another "
+    "recording has the trace's name\n"
+    "                       by now, a trace of what the session left\n"
     "      --session NAME   the trace of that session ('strobe sessions' lists them)\n"
     "  -h, --help\n"
     "\n"
@@ -38,10 +41,9 @@ static void show_progress(uint64_t done, uint64_t all)
         fprintf(stderr, "\rreading: %3.0f %%", all ? 100.0 * (double)done / (double)all : 100.0);
 }
 
-/* The trace that the session's page names. */
-static bool trace_of_session(const char *name, char *path, size_t cap)
+/* The session's folder, and the trace that its page names. */
+static bool trace_of_session(const char *name, char dir[STROBE_PATH_MAX], char *path, size_t cap)
 {
-    char dir[STROBE_PATH_MAX];
     struct strobe_session_page page;
     if (strobe_session_dir(name, false, dir))
         return false;
@@ -55,6 +57,15 @@ static bool trace_of_session(const char *name, char *path, size_t cap)
     page.trace_path[sizeof page.trace_path - 1] = 0;
     snprintf(path, cap, "%s", page.trace_path);
     return path[0] != 0;
+}
+
+/* Whether the trace is the session's: another recording may have got its name since. */
+static bool is_of_session(const char *path, const char *dir)
+{
+    struct strobe_file *file = NULL;
+    bool is_own = !strobe_file_open(path, &file) && !strcmp(strobe_file_facts(file)->session, dir);
+    strobe_file_close(file);
+    return is_own;
 }
 
 static bool copy_file(const char *from, const char *to)
@@ -74,11 +85,15 @@ static bool copy_file(const char *from, const char *to)
     return good;
 }
 
-static int run(const char *path)
+/* `dir`: of a session whose trace is gone, and gets a new one; NULL: mend the trace. */
+static int run(const char *path, const char *dir)
 {
-    struct strobe_recovery r;
-    enum strobe_err err = strobe_recover(path, NULL, show_progress, strobe_recorder_devices_recover,
-                                         strobe_pair_write_last, &r);
+    struct strobe_recovery r = {0};
+    enum strobe_err err =
+        dir ? strobe_recover_session(path, dir, strobe_recorder_devices_recover,
+                                     strobe_pair_write_last, &r)
+            : strobe_recover(path, NULL, show_progress, strobe_recorder_devices_recover,
+                             strobe_pair_write_last, &r);
     if (isatty(2))
         fputs("\r\033[K", stderr);
     if (err == STROBE_ERR_BUSY) {
@@ -97,6 +112,8 @@ static int run(const char *path)
     printf("  %llu events were in the file, %llu added from %s\n", (unsigned long long)r.n_before,
            (unsigned long long)r.n_added,
            r.had_session ? "what the session left behind" : "nothing: the session is gone");
+    if (!r.was_closed)
+        puts("  its recorder died before the end: 'strobe info' tells what may be missing");
     if (r.n_lost)
         printf("  %llu events are lost; 'strobe info' names the causes\n",
                (unsigned long long)r.n_lost);
@@ -114,7 +131,7 @@ int strobe_cli_recover(int argc, char **argv)
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     const char *output = NULL;
-    char path[4096] = "";
+    char path[4096] = "", dir[STROBE_PATH_MAX] = "", name[128] = "";
     int option;
     optind = 1;
     while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
@@ -126,7 +143,9 @@ int strobe_cli_recover(int argc, char **argv)
             return STROBE_EXIT_USAGE;
         if (option == 'o')
             output = optarg;
-        if (option == 's' && !trace_of_session(optarg, path, sizeof path)) {
+        if (option == 's')
+            snprintf(name, sizeof name, "%s", optarg);
+        if (option == 's' && !trace_of_session(optarg, dir, path, sizeof path)) {
             strobe_cli_error("recover",
                              "there is no session '%s' with a trace; 'strobe sessions' lists them",
                              optarg);
@@ -140,14 +159,24 @@ int strobe_cli_recover(int argc, char **argv)
             return STROBE_EXIT_FAILED;
         snprintf(path, sizeof path, "%s", found);
     }
+    bool is_other = name[0] && !is_of_session(path, dir);
+    if (is_other && !output) {
+        strobe_cli_error("recover",
+                         "%s is no longer the trace of that session: another recording has its "
+                         "name; 'strobe recover --session %s -o OUT' saves what the session left",
+                         path, name);
+        return STROBE_EXIT_FAILED;
+    }
     if (output) {
         if (!strobe_cli_may_write("recover", output))
             return STROBE_EXIT_USAGE;
+        if (is_other)
+            return run(output, dir);
         if (!copy_file(path, output)) {
             strobe_cli_error("recover", "copying %s to %s: %s", path, output, strerror(errno));
             return STROBE_EXIT_FAILED;
         }
         snprintf(path, sizeof path, "%s", output);
     }
-    return run(path);
+    return run(path, NULL);
 }

@@ -158,8 +158,9 @@ static void put_text_row(const struct printing *p, const struct strobe_region_ro
     const char *name = text_of(p, row->name, &n);
     strobe_out_format(p->out, "  %12s", strobe_number_show_count(row->count, room));
     strobe_out_format(p->out, " %11s", strobe_number_show_ns(row->total_ns, room));
-    strobe_out_format(p->out, " %11s  %.*s\n", strobe_number_show_ns(row->self_ns, room), (int)n,
-                      name);
+    strobe_out_format(p->out, " %11s  ", strobe_number_show_ns(row->self_ns, room));
+    strobe_out_terminal(p->out, name, n);
+    strobe_out_char(p->out, '\n');
 }
 
 static void put_json_row(struct printing *p, const struct strobe_region_row *row)
@@ -190,10 +191,12 @@ static void open_region(struct printing *p, const struct strobe_region *region)
         strobe_json_write_u(&p->json, "self_ns", region->self_ns);
         strobe_json_write_open(&p->json, "zones", '[');
     } else if (!p->settings->csv) {
-        strobe_out_format(
-            p->out, "%s %.*s: %s times, %s; %s in zones\n", strobe_region_kind_name(region->kind),
-            (int)n, name, strobe_number_show_count(region->n_stretches, room),
-            strobe_number_show_ns(region->ns, wall), strobe_number_show_ns(region->self_ns, self));
+        strobe_out_format(p->out, "%s ", strobe_region_kind_name(region->kind));
+        strobe_out_terminal(p->out, name, n);
+        strobe_out_format(p->out, ": %s times, %s; %s in zones\n",
+                          strobe_number_show_count(region->n_stretches, room),
+                          strobe_number_show_ns(region->ns, wall),
+                          strobe_number_show_ns(region->self_ns, self));
     }
 }
 

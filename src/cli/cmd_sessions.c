@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/descendants.h"
+#include "cli/out.h"
 #include "collector/recover.h"
 #include "ring/alive.h"
 #include "ring/fifo_state.h"
@@ -49,7 +50,9 @@ static void show_process(const struct strobe_ring *ring, const char *session, bo
     snprintf(path, sizeof path, "/proc/%u/comm", reach.in_proc);
     if (reach.in_proc && strobe_descendants_read_text(path, text, sizeof text) > 0)
         text[strcspn(text, "\n")] = 0;
-    printf("    %-8u %-16s ", pid ? pid : ring->pid, text);
+    printf("    %-8u ", pid ? pid : ring->pid);
+    strobe_cli_put_name(stdout, text, strlen(text));
+    printf("%*s ", strlen(text) < 16 ? 16 - (int)strlen(text) : 0, "");
     if (!alive)
         puts(holds_data(ring) ? "dead, with data" : "dead");
     else if (ring->control->active)
@@ -124,7 +127,7 @@ static void show_trace(const char *dir, bool held, const struct found *found)
         printf("    recorder %u%s writes %s\n", page.recorder_pid,
                is_here ? "" : " (in another pid namespace)", page.trace_path);
     else if (found->n_data)
-        printf("    not recovered yet: strobe recover %s\n", page.trace_path);
+        printf("    not recovered yet: strobe recover --session %s\n", strrchr(dir, '/') + 1);
 }
 
 static void show_session(const char *root, const char *name, bool clean, struct found *all)

@@ -309,9 +309,13 @@ static void put_text(struct strobe_out *out, const struct line *line,
     for (int i = 0; i < (quick ? 5 : 10); i++)
         if (order[i] != INCLUSIVE || stats->has_inclusive)
             strobe_out_format(out, " %11s", strobe_number_show_ns(line->number[order[i]], room));
-    strobe_out_format(out, "  %.*s", (int)line->n_name, line->name);
-    if (line->n_file)
-        strobe_out_format(out, "  (%.*s:%u)", (int)line->n_file, line->file, line->source_line);
+    strobe_out_text(out, "  ");
+    strobe_out_terminal(out, line->name, line->n_name);
+    if (line->n_file) {
+        strobe_out_text(out, "  (");
+        strobe_out_terminal(out, line->file, line->n_file);
+        strobe_out_format(out, ":%u)", line->source_line);
+    }
     strobe_out_char(out, '\n');
 }
 

@@ -58,10 +58,10 @@ static void put_line(struct strobe_out *out, const struct strobe_diff_row *row)
     strobe_out_format(out, "%-10s %9s  %-20s %11s %11s  ", strobe_diff_verdict_name(row->verdict),
                       show_share(row->change, change), interval, show_time(row->value_ns[0], a),
                       show_time(row->value_ns[1], b));
-    strobe_out_utf8(out, row->name, strlen(row->name));
+    strobe_out_terminal(out, row->name, strlen(row->name));
     if (*row->file) {
         strobe_out_text(out, "  (");
-        strobe_out_utf8(out, row->file, strlen(row->file));
+        strobe_out_terminal(out, row->file, strlen(row->file));
         strobe_out_text(out, ")");
     }
     if (row->verdict == STROBE_DIFF_UNKNOWN || row->is_counted_otherwise)
@@ -73,10 +73,13 @@ static void put_line(struct strobe_out *out, const struct strobe_diff_row *row)
 /* A cell of Markdown: no bar in it, no line break. */
 static void put_cell(struct strobe_out *out, const char *text)
 {
-    for (; *text; text++) {
-        if (*text == '|' || *text == '\\')
-            strobe_out_char(out, '\\');
-        strobe_out_char(out, (unsigned char)*text < 32 ? ' ' : *text);
+    for (size_t n; *text; text += n) {
+        n = strcspn(text, "|\\");
+        strobe_out_terminal(out, text, n);
+        if (text[n]) {
+            const char escaped[] = {'\\', text[n++]};
+            strobe_out_bytes(out, escaped, sizeof escaped);
+        }
     }
 }
 

@@ -5,9 +5,9 @@
 
 #include "base/json_write.h"
 
-static void put_utf8(struct strobe_out *out, const char *text)
+static void put_terminal(struct strobe_out *out, const char *text)
 {
-    strobe_out_utf8(out, text, strlen(text));
+    strobe_out_terminal(out, text, strlen(text));
 }
 
 /* Share, file and line, thread and process of what a line is about. */
@@ -21,13 +21,13 @@ static void put_where(struct strobe_out *out, const struct strobe_explain *expla
                       strobe_number_show_ns(line->path_ns, time));
     if (line->file) {
         strobe_out_text(out, "; ");
-        put_utf8(out, strobe_explain_text(explain, line->file));
+        put_terminal(out, strobe_explain_text(explain, line->file));
         strobe_out_format(out, ":%u", line->source_line);
     }
     strobe_out_text(out, "; thread ");
-    put_utf8(out, strobe_explain_text(explain, line->thread));
+    put_terminal(out, strobe_explain_text(explain, line->thread));
     strobe_out_text(out, " of ");
-    put_utf8(out, strobe_explain_text(explain, line->process));
+    put_terminal(out, strobe_explain_text(explain, line->process));
     strobe_out_char(out, '\n');
     if (line->has_gain)
         strobe_out_format(out, "      at most %s could be gained\n",
@@ -43,7 +43,7 @@ static void put_proof(struct strobe_out *out, const struct strobe_explain *expla
     if (!line->query)
         return;
     strobe_out_text(out, "      query ");
-    put_utf8(out, strobe_explain_text(explain, line->query));
+    put_terminal(out, strobe_explain_text(explain, line->query));
     if (line->has_value)
         strobe_out_format(out, "\n      gives %lld", (long long)line->value);
     strobe_out_char(out, '\n');
@@ -64,7 +64,7 @@ void strobe_explain_put_text(struct strobe_out *out, const struct strobe_explain
             strobe_out_format(out, "\n%s%s%s\n", strobe_explain_topic_name(line->topic),
                               line->class ? ": " : "", strobe_explain_class_name(line->class));
         strobe_out_text(out, "  ");
-        put_utf8(out, strobe_explain_text(explain, line->words));
+        put_terminal(out, strobe_explain_text(explain, line->words));
         strobe_out_char(out, '\n');
         put_where(out, explain, line);
         if (with_queries)

@@ -8,20 +8,11 @@
 #include "cli/input.h"
 #include "query/host_rows.h"
 
-/* Texts from the trace go to a terminal: what is not printable becomes '?'. */
-static void put_safe(struct strobe_out *out, const char *text, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)text[i];
-        strobe_out_char(out, c == 0 ? ' ' : c < 0x20 || c == 0x7f ? '?' : (char)c);
-    }
-}
-
 static void put_text(struct strobe_out *out, const struct strobe_trace *trace, uint32_t text)
 {
     uint32_t n;
     const char *bytes = strobe_trace_text(trace, text, &n);
-    put_safe(out, bytes, n);
+    strobe_out_terminal(out, bytes, n);
 }
 
 const char *strobe_info_end(const struct strobe_process *process, char room[64])
@@ -240,7 +231,7 @@ static void put_processes(struct strobe_out *out, const struct strobe_trace *tra
         n_shown++;
         const char *name = strobe_trace_process_name(trace, i, room, &n);
         strobe_out_text(out, "  ");
-        put_safe(out, name, n);
+        strobe_out_terminal(out, name, n);
         strobe_out_format(out, "  pid %" PRIu64, process->pid);
         if (process->outer_pid)
             strobe_out_format(out, " (outside %" PRIu64 ")", process->outer_pid);
@@ -273,7 +264,7 @@ static void put_events(struct strobe_out *out, const struct strobe_info *info)
             continue;
         strobe_out_format(out, "  %15s  ", strobe_number_show_count(over->n_of_kind[i], room));
         if (schema->kind[i].known)
-            put_safe(out, schema->kind[i].name, schema->kind[i].n_name);
+            strobe_out_terminal(out, schema->kind[i].name, schema->kind[i].n_name);
         else
             strobe_out_format(out, "kind %d", i);
         strobe_out_char(out, '\n');
@@ -342,7 +333,7 @@ static void put_open_zone(struct strobe_out *out, const struct strobe_trace *tra
     uint32_t n, loc = strobe_trace_loc(trace, zone->process, zone->loc_id);
     const char *name = strobe_trace_loc_name(trace, loc, zone->loc_id, room, &n);
     strobe_out_text(out, "  ");
-    put_safe(out, name, n);
+    strobe_out_terminal(out, name, n);
     strobe_out_text(out, ", ");
     if (zone->kind == STROBE_BATCH_THREAD)
         name = strobe_trace_thread_name(trace, zone->thread, room, &n);
@@ -350,7 +341,7 @@ static void put_open_zone(struct strobe_out *out, const struct strobe_trace *tra
         name = strobe_trace_fiber_name(trace, zone->process, zone->id, room, &n);
     else
         n = (uint32_t)snprintf(room, sizeof room, "span %" PRIu64, zone->id), name = room;
-    put_safe(out, name, n);
+    strobe_out_terminal(out, name, n);
     strobe_out_format(out, ", since %.6f s\n",
                       (double)strobe_clock_rel(&trace->clock, zone->begin) / 1e9);
 }

@@ -193,18 +193,21 @@ uint8_t *strobe_cli_pick_processes(const char *command, const struct strobe_trac
     return NULL;
 }
 
+unsigned strobe_cli_coverage(uint64_t n_stored, uint64_t n_emitted)
+{
+    double part = n_emitted ? (double)n_stored / (double)n_emitted : 1;
+    unsigned hundredths = n_stored == n_emitted ? 10000 : (unsigned)(part * 10000);
+    return n_stored != n_emitted && hundredths >= 10000 ? 9999 : hundredths;
+}
+
 void strobe_cli_put_coverage(struct strobe_out *out, const struct strobe_trace *trace)
 {
     struct strobe_coverage cover;
     char emitted[32], stored[32], dropped[32], holes[32];
     strobe_trace_coverage(trace, &cover);
-    /* rounded down, so that 100 % means all of it */
-    double part = cover.n_emitted ? (double)cover.n_stored / (double)cover.n_emitted : 1;
-    uint64_t hundredths = cover.n_stored == cover.n_emitted ? 10000 : (uint64_t)(part * 10000);
-    if (cover.n_stored != cover.n_emitted && hundredths >= 10000)
-        hundredths = 9999;
+    unsigned hundredths = strobe_cli_coverage(cover.n_stored, cover.n_emitted);
     strobe_out_format(out, "coverage: %u.%02u %% (%s emitted = %s stored + %s dropped", //
-                      (unsigned)(hundredths / 100), (unsigned)(hundredths % 100),
+                      hundredths / 100, hundredths % 100,
                       strobe_number_show_count(cover.n_emitted, emitted),
                       strobe_number_show_count(cover.n_stored, stored),
                       strobe_number_show_count(cover.n_dropped, dropped));

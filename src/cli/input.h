@@ -44,6 +44,9 @@ void strobe_cli_range_ticks(const struct strobe_trace *trace, const struct strob
 uint8_t *strobe_cli_pick_processes(const char *command, const struct strobe_trace *trace,
                                    const char *wanted);
 
+/* The share in hundredths of a percent, rounded down, so that 10000 means all of it. */
+unsigned strobe_cli_coverage(uint64_t n_stored, uint64_t n_emitted);
+
 /* "coverage: 99.98 % (...)", one line without its end. */
 struct strobe_out;
 void strobe_cli_put_coverage(struct strobe_out *out, const struct strobe_trace *trace);

@@ -15,6 +15,14 @@ int strobe_out_close(struct strobe_out *out, const char *command)
     return error ? STROBE_EXIT_FAILED : STROBE_EXIT_OK;
 }
 
+void strobe_cli_put_name(FILE *stream, const char *name, size_t n)
+{
+    struct strobe_out text = {0};
+    strobe_out_terminal(&text, name, n);
+    fputs(strobe_out_string(&text), stream);
+    strobe_out_free(&text);
+}
+
 int strobe_cli_end_rows(struct strobe_out *out, int json, int csv, uint64_t n_left)
 {
     if (json)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/utf8.h"
 
 enum {
     HELD_ROWS = 1000,
@@ -79,11 +80,16 @@ static void put_jsonl(struct strobe_query_writer *writer, const struct strobe_sq
 /* One line of a cell: what would break the table becomes a blank, a bar in Markdown is escaped. */
 static void put_cell(struct strobe_out *out, const char *text, size_t n, int escapes)
 {
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (escapes && (c == '|' || c == '\\'))
+    for (size_t i = 0, n_char = 1; i < n; i += n_char) {
+        size_t n_bad = 1;
+        if (escapes && (text[i] == '|' || text[i] == '\\'))
             strobe_out_char(out, '\\');
-        strobe_out_char(out, c < 32 || c == 127 ? ' ' : (char)c);
+        n_char = strobe_utf8_length(text + i, n - i, &n_bad);
+        if (n_char && !strobe_utf8_is_control(text + i, n_char))
+            strobe_out_bytes(out, text + i, n_char);
+        else
+            strobe_out_char(out, ' ');
+        n_char = n_char ? n_char : n_bad;
     }
 }
 

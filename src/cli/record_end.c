@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cli/cli.h"
+#include "cli/input.h"
 #include "cli/out.h"
 #include "cli/record_hosts.h"
 #include "query/samples.h"
@@ -24,6 +26,12 @@ static int more_samples(const void *a, const void *b)
     return x->self < y->self ? 1 : x->self > y->self ? -1 : 0;
 }
 
+static void put_name_line(const char *name, size_t n)
+{
+    strobe_cli_put_name(stderr, name, n);
+    fputc('\n', stderr);
+}
+
 /* The three functions with most samples, of a program without zones. */
 static void show_top_functions(struct strobe_trace *trace)
 {
@@ -32,11 +40,14 @@ static void show_top_functions(struct strobe_trace *trace)
     if (!strobe_samples_run(trace, &options, &samples) && samples.n_samples) {
         qsort(samples.rows, samples.ids.n, sizeof *samples.rows, more_samples);
         fputs("strobe: most CPU time, by stack samples:\n", stderr);
-        for (uint32_t i = 0; i < samples.ids.n && i < 3; i++)
-            fprintf(stderr, "    %5.1f %%  %12llu x  %.200s\n",
+        for (uint32_t i = 0; i < samples.ids.n && i < 3; i++) {
+            uint32_t n = 0;
+            const char *name = strobe_texts_get(&samples.texts, samples.rows[i].name, &n);
+            fprintf(stderr, "    %5.1f %%  %12llu x  ",
                     100.0 * (double)samples.rows[i].self / (double)samples.n_samples,
-                    (unsigned long long)samples.rows[i].self,
-                    strobe_texts_get(&samples.texts, samples.rows[i].name, NULL));
+                    (unsigned long long)samples.rows[i].self);
+            put_name_line(name, strobe_utf8_cut(name, n, 200));
+        }
     }
     strobe_samples_free(&samples);
 }
@@ -63,10 +74,11 @@ static bool show_top(const char *path)
             char room[STROBE_NAME_ROOM], time[32];
             uint32_t n_name = 0;
             const char *name = strobe_trace_loc_name(trace, row->loc, row->loc_id, room, &n_name);
-            fprintf(stderr, "    %5.1f %%  %10s  %12llu x  %.*s\n",
+            fprintf(stderr, "    %5.1f %%  %10s  %12llu x  ",
                     all ? 100.0 * (double)row->self / (double)all : 0.0,
                     strobe_number_show_ns(strobe_clock_sum_ns(&trace->clock, row->self), time),
-                    (unsigned long long)row->count, (int)n_name, name);
+                    (unsigned long long)row->count);
+            put_name_line(name, n_name);
         }
     }
     strobe_stats_free(&stats);
@@ -74,26 +86,19 @@ static bool show_top(const char *path)
     return has_zones;
 }
 
-/* In percent, and 100 only where nothing is missing. */
-static double coverage(const struct strobe_collector_status *s)
-{
-    double all = (double)s->n_events + (double)s->n_lost;
-    double part = all > 0 ? 100.0 * (double)s->n_events / all : 100.0;
-    return s->n_lost && part > 99.99 ? 99.99 : part;
-}
-
 /* Threads that stood still while the recording ended. */
 static void show_unheard(const struct strobe_collector_status *s)
 {
     for (uint32_t i = 0; i < s->n_unheard && i < STROBE_UNHEARD_NAMED; i++) {
         const struct strobe_unheard *one = &s->unheard[i];
-        if (one->tid)
+        if (one->tid) {
+            fprintf(stderr, "strobe: thread %u (", one->tid);
+            strobe_cli_put_name(stderr, one->name, strlen(one->name));
             fprintf(stderr,
-                    "strobe: thread %u (%s) of process %u stood still while the recording ended: "
-                    "its last event "
-                    "may be missing\n",
-                    one->tid, one->name, one->pid);
-        else
+                    ") of process %u stood still while the recording ended: its last event may be "
+                    "missing\n",
+                    one->pid);
+        } else
             fprintf(stderr,
                     "strobe: a thread of process %u was not heard while the recording ended: its "
                     "last event may be "
@@ -121,8 +126,10 @@ static void show_file(const struct strobe_recorder_outcome *outcome)
             (double)s->n_bytes / 1e6, (double)outcome->duration_ns / 1e9, n_procs,
             n_procs == 1 ? "process" : "processes", n_threads,
             n_threads == 1 ? "thread" : "threads");
-    fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %.2f %%\n",
-            (unsigned long long)s->n_events, (unsigned long long)s->n_lost, coverage(s));
+    unsigned hundredths = strobe_cli_coverage(s->n_events, s->n_events + s->n_lost);
+    fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %u.%02u %%\n",
+            (unsigned long long)s->n_events, (unsigned long long)s->n_lost, hundredths / 100,
+            hundredths % 100);
     if (s->n_unrecorded)
         fprintf(stderr,
                 "strobe: %u %s could not take part, and what it would have emitted is not known: "
@@ -134,9 +141,8 @@ static void show_file(const struct strobe_recorder_outcome *outcome)
               "limit\n",
               stderr);
     else if (s->n_lost > s->n_unrecorded + s->n_unheard)
-        fputs("strobe: 'strobe info' tells when and why; --max-memory gives the program a larger "
-              "pool\n",
-              stderr);
+        fprintf(stderr, "strobe: 'strobe info' tells when and why%s\n",
+                s->n_pool_full ? "; --max-memory gives the program a larger pool" : "");
 }
 
 /* Nothing came: how to add the first zone. */
@@ -182,7 +188,7 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
                     (unsigned long long)outcome->samples.n_samples,
                     outcome->samples.n_samples == 1 ? "" : "s",
                     outcome->samples.has_kernel ? "" : " of the user side",
-                    (unsigned long long)outcome->samples.n_switches / 2);
+                    (unsigned long long)outcome->samples.n_switches);
         if (outcome->samples.n_calls)
             fprintf(stderr, "strobe: %llu system calls as zones, some 2 us of the program each\n",
                     (unsigned long long)outcome->samples.n_calls);

@@ -132,6 +132,9 @@ static void say(void *context, const struct strobe_recorder_word *word)
                          "memory, locks and samples by timers are not recorded",
                          word->subject);
         break;
+    case STROBE_RECORDER_NOT_PRELOADED:
+        strobe_cli_error("record", "%s", word->text);
+        break;
     case STROBE_RECORDER_NO_TRACY:
         strobe_cli_error("record", "--tracy %s: %s", word->subject, strobe_err_text(word->err));
         break;

@@ -89,9 +89,9 @@ static void put_pool(struct strobe_out *out, const struct strobe_trace *trace,
                       (unsigned long long)pool->bytes, (unsigned long long)pool->peak_bytes,
                       (double)pool->peak_ns / 1e9, (unsigned long long)pool->n_live,
                       (unsigned long long)pool->live_bytes);
-    strobe_out_utf8(out, name, n);
+    strobe_out_terminal(out, name, n);
     strobe_out_text(out, "  ");
-    strobe_out_utf8(out, owner, n_process);
+    strobe_out_terminal(out, owner, n_process);
     strobe_out_char(out, '\n');
 }
 

@@ -62,7 +62,7 @@ static void put_line(struct strobe_out *out, const struct strobe_cli_stacks *opt
         strobe_out_format(out, "%9" PRIu64 " %6.2f %% %9" PRIu64 " %6.2f %%  ", line->self,
                           percent(line->self, n_samples), line->total,
                           percent(line->total, n_samples));
-        strobe_out_utf8(out, line->name, strlen(line->name));
+        strobe_out_terminal(out, line->name, strlen(line->name));
         strobe_out_char(out, '\n');
     }
 }

@@ -124,8 +124,7 @@ static void put_line(struct page *page, const char *text, size_t n, bool is_head
         strobe_out_text(page->out, "\033[7m");
     for (size_t i = 0; i < n && n_shown < page->width; n_shown++) {
         size_t n_bad = 1, n_char = strobe_utf8_length(text + i, n - i, &n_bad);
-        bool is_plain =
-            n_char > 1 || (n_char == 1 && (unsigned char)text[i] >= ' ' && text[i] != 127);
+        bool is_plain = n_char && !strobe_utf8_is_control(text + i, n_char);
         strobe_out_bytes(page->out, is_plain ? text + i : "?", is_plain ? n_char : 1);
         i += n_char ? n_char : n_bad;
     }

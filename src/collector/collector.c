@@ -49,11 +49,12 @@ void strobe_collector_note(struct strobe_collector *c, uint32_t proc, const char
 void strobe_collector_unrecorded(struct strobe_collector *c, uint32_t pid, const char *what,
                                  const char *why)
 {
+    uint64_t tick = tick_now(c);
     c->n_unrecorded++;
-    strobe_collector_lose(c, 0, 0, STROBE_LOSS_UNRECORDED, 1, tick_now(c), tick_now(c));
+    strobe_collector_lose(c, 0, 0, STROBE_LOSS_UNRECORDED, 1, tick, tick);
     strobe_records_begin(&c->block.records, STROBE_FACT_UNRECORDED);
     strobe_records_u(&c->block.records, pid);
-    strobe_records_u(&c->block.records, tick_now(c));
+    strobe_records_u(&c->block.records, tick);
     strobe_records_s(&c->block.records, what, strlen(what));
     strobe_records_s(&c->block.records, why, strlen(why));
     strobe_records_end(&c->block.records);
@@ -552,6 +553,7 @@ struct strobe_collector_status strobe_collector_status(struct strobe_collector *
         .n_threads = (uint32_t)totals.n_threads,
         .triggered = c->triggered,
         .disk_failed = c->block.disk_failed,
+        .n_pool_full = totals.lost[STROBE_LOSS_POOL_FULL],
         .n_unrecorded = c->n_unrecorded,
         .size_limit = c->block.size_limit,
         .n_unheard = c->n_unheard,
@@ -624,9 +626,9 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
     free(c->pending);
     free(c->meta_pending);
     pthread_mutex_destroy(&c->procs_lock);
-    enum strobe_err err = c->block.disk_failed  ? STROBE_ERR_IO
+    enum strobe_err err = c->block.disk_failed  ? c->block.disk_err
                           : c->no_memory        ? STROBE_ERR_NOMEM
-                          : c->block.size_limit ? STROBE_ERR_LIMIT
+                          : c->block.size_limit ? STROBE_ERR_LENGTH
                                                 : STROBE_OK;
     strobe_build_block_free(&c->block);
     free(c);

@@ -62,6 +62,7 @@ struct strobe_collector_status {
     bool triggered;
     bool disk_failed;
     bool size_limit;       /* the file is as long as this process may make it (RLIMIT_FSIZE) */
+    uint64_t n_pool_full;  /* of the lost: a pool had no room for them */
     uint32_t n_unrecorded; /* processes that could not take part */
     uint32_t n_unheard;
     struct strobe_unheard unheard[STROBE_UNHEARD_NAMED]; /* the first of them */

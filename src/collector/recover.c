@@ -14,7 +14,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
-#include "collector/collector.h"
+#include "collector/internal.h"
 #include "file/decode.h"
 #include "file/file_read.h"
 #include "file/replay.h"
@@ -441,6 +441,15 @@ static enum strobe_err note_missing_end(struct survey *s, struct strobe_file_wri
     return err;
 }
 
+static const char died_note[] =
+    "its recorder died, and the trace was mended from what the session's memory held: what was "
+    "emitted after that is here as far as it fit, or counted as dropped; programs that started "
+    "later, samples and context switches may be missing from there on";
+
+static const char gone_note[] =
+    "made of what the session's memory held: what its recorder had written to a file before is not "
+    "in it";
+
 static enum strobe_err append_rest(const char *path, const char *dir, struct survey *s,
                                    uint64_t end, uint64_t seq, strobe_recover_rest *rest,
                                    strobe_recover_last *last, struct strobe_recovery *out)
@@ -457,8 +466,16 @@ static enum strobe_err append_rest(const char *path, const char *dir, struct sur
         err = strobe_collector_open(&options, writer, &c);
         if (!err)
             err = resume_tracks(s, c);
-        if (!err)
+        if (!err) {
             strobe_collector_stop(c);
+            if (!out->was_closed)
+                strobe_collector_note(c, 0, died_note);
+            if (out->is_new) { /* how many events that were, nobody knows: it counts as one */
+                strobe_collector_note(c, 0, gone_note);
+                strobe_collector_lose(c, 0, 0, STROBE_LOSS_HOLE, 1, c->last_sync_tick,
+                                      c->last_sync_tick);
+            }
+        }
         if (!err)
             err = recover_rest(rest, s, dir, writer, c);
         if (c) {
@@ -481,7 +498,7 @@ static enum strobe_err append_rest(const char *path, const char *dir, struct sur
     return err;
 }
 
-enum strobe_err strobe_recover(const char *path, const char *session_dir,
+static enum strobe_err recover(const char *path, const char *session_dir, bool is_new,
                                void (*progress)(uint64_t done, uint64_t all),
                                strobe_recover_rest *rest, strobe_recover_last *last,
                                struct strobe_recovery *out)
@@ -489,7 +506,7 @@ enum strobe_err strobe_recover(const char *path, const char *session_dir,
     struct strobe_file *file = NULL;
     struct survey s = {0};
     char dir[800];
-    memset(out, 0, sizeof *out);
+    *out = (struct strobe_recovery){.is_new = is_new};
     enum strobe_err err = strobe_file_open(path, &file);
     if (err)
         return err;
@@ -518,4 +535,22 @@ enum strobe_err strobe_recover(const char *path, const char *session_dir,
         err = append_rest(path, dir, &s, end, seq, rest, last, out);
     free_survey(&s);
     return err;
+}
+
+enum strobe_err strobe_recover(const char *path, const char *session_dir,
+                               void (*progress)(uint64_t done, uint64_t all),
+                               strobe_recover_rest *rest, strobe_recover_last *last,
+                               struct strobe_recovery *out)
+{
+    return recover(path, session_dir, false, progress, rest, last, out);
+}
+
+enum strobe_err strobe_recover_session(const char *path, const char *session_dir,
+                                       strobe_recover_rest *rest, strobe_recover_last *last,
+                                       struct strobe_recovery *out)
+{
+    struct strobe_file_writer *writer = NULL;
+    enum strobe_err err = strobe_file_create(path, session_dir, 0, &writer);
+    strobe_file_abandon(writer);
+    return err ? err : recover(path, session_dir, true, NULL, rest, last, out);
 }

@@ -12,6 +12,7 @@
 
 struct strobe_recovery {
     bool was_closed;   /* the file had its footer already */
+    bool is_new;       /* it was made for what the session left: what its recorder wrote is gone */
     bool had_session;  /* the session's folder was still there */
     uint64_t n_before; /* events in the file before */
     uint64_t n_added;  /* events from the session's folder */
@@ -39,5 +40,10 @@ enum strobe_err strobe_recover(const char *path, const char *session_dir,
                                void (*progress)(uint64_t done, uint64_t all),
                                strobe_recover_rest *rest, strobe_recover_last *last,
                                struct strobe_recovery *out);
+
+/* The same into a new trace at `path`, of a session whose own trace is gone. */
+enum strobe_err strobe_recover_session(const char *path, const char *session_dir,
+                                       strobe_recover_rest *rest, strobe_recover_last *last,
+                                       struct strobe_recovery *out);
 
 #endif

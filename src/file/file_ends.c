@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,22 @@ static enum strobe_err write_head(struct strobe_file_writer *w, const char *sess
     snprintf(head.session, sizeof head.session, "%s", session ? session : "");
     put_schema(head.schema, sizeof head.schema);
     head.hash = XXH64(&head, offsetof(struct strobe_file_head, hash), 0);
+    w->head = malloc(sizeof head);
+    if (!w->head)
+        return STROBE_ERR_NOMEM;
+    *w->head = head;
     return strobe_writer_write(w, &head, sizeof head, 0);
+}
+
+/* Whoever empties the file while it is written takes what was in it; the head is written again, so that the rest can be read. */
+static enum strobe_err mend_head(const struct strobe_file_writer *w)
+{
+    uint64_t magic = 0;
+    if (!w->head || pread(w->fd, &magic, sizeof magic, 0) != sizeof magic ||
+        magic == STROBE_FILE_MAGIC)
+        return STROBE_OK;
+    enum strobe_err err = strobe_writer_write(w, w->head, sizeof *w->head, 0);
+    return err ? err : STROBE_ERR_EMPTIED;
 }
 
 static enum strobe_err reserve_space(int fd)
@@ -137,12 +153,21 @@ static enum strobe_err empty_file(int fd)
     return ftruncate(fd, 0) || fdatasync(fd) ? strobe_err_from_errno(errno) : STROBE_OK;
 }
 
-/* Two writers in one file would destroy each other's trace. Held until the file is closed, whatever ends the writer. False: another one has it. */
-static bool lock_file(int fd)
+#ifdef F_OFD_SETLK
+/* Whether another writer is at work in the file: two in one would destroy each other's trace. Else it is this one's from now on,
+ * until its descriptor is closed. */
+static bool is_taken(int fd)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    return !fcntl(fd, F_OFD_SETLK, &lock) || (errno != EAGAIN && errno != EACCES);
+    struct flock all = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_OFD_SETLK, &all) && (errno == EAGAIN || errno == EACCES);
 }
+#else /* as a module of the page: there is no other writer */
+static bool is_taken(int fd)
+{
+    (void)fd;
+    return false;
+}
+#endif
 
 enum strobe_err strobe_file_create(const char *path, const char *session, uint64_t sync_ns,
                                    struct strobe_file_writer **out)
@@ -151,7 +176,7 @@ enum strobe_err strobe_file_create(const char *path, const char *session, uint64
     enum strobe_err err = open_writer(path, O_RDWR | O_CREAT, &w);
     if (err)
         return err;
-    if (!lock_file(w->fd)) {
+    if (is_taken(w->fd)) {
         strobe_file_abandon(w);
         return STROBE_ERR_BUSY;
     }
@@ -269,10 +294,11 @@ enum strobe_err strobe_file_finish(struct strobe_file_writer *w)
         trailer.hash = XXH64(&trailer, offsetof(struct strobe_file_trailer, hash), 0);
         err = strobe_writer_write(w, &trailer, sizeof trailer, w->end);
     }
+    enum strobe_err mended = mend_head(w);
     if (fdatasync(w->fd) && !err)
         err = strobe_err_from_errno(errno);
     strobe_file_abandon(w);
-    return err;
+    return err ? err : mended;
 }
 
 void strobe_file_abandon(struct strobe_file_writer *w)
@@ -286,6 +312,7 @@ void strobe_file_abandon(struct strobe_file_writer *w)
     ZSTD_freeCCtx(w->zstd);
     strobe_lod_free(w->lod);
     free(w->out);
+    free(w->head);
     for (int i = 0; i < STROBE_WRITER_LEVELS; i++)
         free(w->levels[i].entries);
     pthread_mutex_destroy(&w->lock);

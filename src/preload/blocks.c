@@ -444,13 +444,14 @@ EXPORTED size_t malloc_usable_size(void *at)
 
 /* ---- the family of mmap: memory of no file ---- */
 
+/* A mapping; `old`: what it was moved from. What is not known there is a file's, or was made before the recording. */
 static void note_map(const void *frame, void *at, size_t n, const void *old)
 {
     int saved = errno;
     if (strobe_preload_busy++ == 0 && strobe_preload_records()) {
-        bool is_known = old && live && take_live(old);
-        if (add_live(at))
-            emit_block(&map_name, frame, at, n, 0, is_known ? old : NULL);
+        bool is_ours = !old || (live && take_live(old));
+        if (is_ours && add_live(at))
+            emit_block(&map_name, frame, at, n, 0, old);
     }
     strobe_preload_busy--;
     errno = saved;

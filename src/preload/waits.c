@@ -1,8 +1,9 @@
 /* waits.c - mutexes, rwlocks, semaphores and conditions of the C library: who waited for which, how long, and for whom.
  *
- * A lock is tried first. Only if that fails the thread waits, and only then something is noted: one event when it has the lock, with how
- * long it took and who had the lock when it began (the C library keeps the owner's thread id in the lock). With STROBE_LOCKS=all every obtain
- * and release is an event. A mutex with priority inheritance is left alone: trying it first would pass over its queue.
+ * A lock is tried first. Only if that fails the thread waits, and only then something is noted: one event when the wait is over, with how
+ * long it took and who had the lock when it began (the C library keeps the owner's thread id in the lock), whether the lock was obtained or
+ * the time was up. With STROBE_LOCKS=all every obtain and release is an event. A mutex with priority inheritance is left alone: trying it
+ * first would pass over its queue. The mutexes of <threads.h> are those of <pthread.h> in the C library; their functions are not.
  * SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
+#include <threads.h>
 #include <time.h>
 
 #include "client/client.h"
@@ -19,19 +21,28 @@
 #define FRAME    __builtin_frame_address(0)
 #define RARE(x)  __builtin_expect(!!(x), 0)
 
-/* Name, result, arguments: the functions behind ours. */
-#define NEXT_LIST(X)                                                         \
-    X(pthread_mutex_lock, (pthread_mutex_t *))                               \
-    X(pthread_mutex_trylock, (pthread_mutex_t *))                            \
-    X(pthread_mutex_timedlock, (pthread_mutex_t *, const struct timespec *)) \
-    X(pthread_mutex_unlock, (pthread_mutex_t *))                             \
-    X(pthread_rwlock_rdlock, (pthread_rwlock_t *))                           \
-    X(pthread_rwlock_tryrdlock, (pthread_rwlock_t *))                        \
-    X(pthread_rwlock_wrlock, (pthread_rwlock_t *))                           \
-    X(pthread_rwlock_trywrlock, (pthread_rwlock_t *))                        \
-    X(pthread_rwlock_unlock, (pthread_rwlock_t *))                           \
-    X(sem_wait, (sem_t *))                                                   \
-    X(sem_trywait, (sem_t *))
+/* Name, arguments: the functions behind ours. Those with a clock are not in every C library. */
+#define NEXT_LIST(X)                                                                        \
+    X(pthread_mutex_lock, (pthread_mutex_t *))                                              \
+    X(pthread_mutex_trylock, (pthread_mutex_t *))                                           \
+    X(pthread_mutex_timedlock, (pthread_mutex_t *, const struct timespec *))                \
+    X(pthread_mutex_clocklock, (pthread_mutex_t *, clockid_t, const struct timespec *))     \
+    X(pthread_mutex_unlock, (pthread_mutex_t *))                                            \
+    X(pthread_rwlock_rdlock, (pthread_rwlock_t *))                                          \
+    X(pthread_rwlock_tryrdlock, (pthread_rwlock_t *))                                       \
+    X(pthread_rwlock_timedrdlock, (pthread_rwlock_t *, const struct timespec *))            \
+    X(pthread_rwlock_clockrdlock, (pthread_rwlock_t *, clockid_t, const struct timespec *)) \
+    X(pthread_rwlock_wrlock, (pthread_rwlock_t *))                                          \
+    X(pthread_rwlock_trywrlock, (pthread_rwlock_t *))                                       \
+    X(pthread_rwlock_timedwrlock, (pthread_rwlock_t *, const struct timespec *))            \
+    X(pthread_rwlock_clockwrlock, (pthread_rwlock_t *, clockid_t, const struct timespec *)) \
+    X(pthread_rwlock_unlock, (pthread_rwlock_t *))                                          \
+    X(pthread_cond_clockwait,                                                               \
+      (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *))            \
+    X(sem_wait, (sem_t *))                                                                  \
+    X(sem_trywait, (sem_t *))                                                               \
+    X(sem_timedwait, (sem_t *, const struct timespec *))                                    \
+    X(sem_clockwait, (sem_t *, clockid_t, const struct timespec *))
 
 static struct {
 #define X(name, arguments) int(*name) arguments;
@@ -57,6 +68,23 @@ static inline void ready(void)
 {
     if (RARE(!__atomic_load_n(&is_ready, __ATOMIC_ACQUIRE)))
         find_next();
+}
+
+/* Until when a call waits at most; NULL in its place: for as long as it takes. */
+struct limit {
+    bool has_clock; /* else the clock is the one that the function or the condition has */
+    clockid_t clock;
+    const struct timespec *until;
+};
+
+/* The C library refuses some of these even where the lock is free: then it is not tried first. */
+static inline bool is_odd(const struct limit *limit)
+{
+    if (!limit)
+        return false;
+    bool knows_clock =
+        !limit->has_clock || limit->clock == CLOCK_REALTIME || limit->clock == CLOCK_MONOTONIC;
+    return !knows_clock || (unsigned long)limit->until->tv_nsec >= 1000000000;
 }
 
 /* ---- names ---- */
@@ -110,7 +138,7 @@ struct wait {
     const void *lock;
     const char *what;
     uint64_t begin, holder;
-    int shared;
+    bool shared, is_owned; /* is_owned: a thread has it, between an obtain and a release */
 };
 
 static bool is_wanted(void)
@@ -124,8 +152,8 @@ static void emit_lock(enum strobe_kind kind, const void *lock, int shared)
     strobe_client_emit(words, 3);
 }
 
-/* It is obtained: `waited` 0 at once. */
-static __attribute__((noinline)) void note(const struct wait *wait, const void *frame, int waited)
+static __attribute__((noinline)) void note(const struct wait *wait, const void *frame, bool waited,
+                                           bool obtained)
 {
     int saved = errno;
     strobe_preload_busy++;
@@ -139,7 +167,7 @@ static __attribute__((noinline)) void note(const struct wait *wait, const void *
                             strobe_preload_stack(frame)};
         strobe_client_emit(words, 6);
     }
-    if (strobe_preload_wants.locks_all && wait->what[0] != 'c' && wait->what[0] != 's')
+    if (strobe_preload_wants.locks_all && wait->is_owned && obtained)
         emit_lock(STROBE_KIND_LOCK_OBTAIN, wait->lock, wait->shared);
     strobe_preload_busy--;
     errno = saved;
@@ -154,11 +182,13 @@ static void note_release(const void *lock, int shared)
     errno = saved;
 }
 
-/* What a call to lock gave: noted where it succeeded. */
-static int end_wait(struct wait *wait, const void *frame, int result, int waited)
+/* What a call to lock gave. A wait is one whether it got the lock or its time was up. */
+static int end_wait(const struct wait *wait, const void *frame, int result, bool waited)
 {
-    if ((!result || result == EOWNERDEAD) && (waited || strobe_preload_wants.locks_all))
-        note(wait, frame, waited);
+    bool obtained = !result || result == EOWNERDEAD;
+    waited = waited && (obtained || result == ETIMEDOUT);
+    if (waited || (obtained && strobe_preload_wants.locks_all))
+        note(wait, frame, waited, obtained);
     return result;
 }
 
@@ -176,49 +206,49 @@ static struct wait mutex_wait(const pthread_mutex_t *mutex)
     return (struct wait){.lock = mutex,
                          .what = "mutex",
                          .begin = strobe_clock_now(),
-                         .holder = (uint64_t)(unsigned)mutex->__data.__owner & 0x3fffffff};
+                         .holder = (uint64_t)(unsigned)mutex->__data.__owner & 0x3fffffff,
+                         .is_owned = true};
 }
 
-EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex)
+static inline int block_mutex(pthread_mutex_t *mutex, const struct limit *limit)
+{
+    if (!limit)
+        return next.pthread_mutex_lock(mutex);
+    if (!limit->has_clock)
+        return next.pthread_mutex_timedlock(mutex, limit->until);
+    return next.pthread_mutex_clocklock
+               ? next.pthread_mutex_clocklock(mutex, limit->clock, limit->until)
+               : EINVAL;
+}
+
+static inline int lock_mutex(pthread_mutex_t *mutex, const struct limit *limit, const void *frame)
 {
     ready();
-    if (!strobe_preload_wants.locks || !is_plain(mutex))
-        return next.pthread_mutex_lock(mutex);
+    if (!strobe_preload_wants.locks || !is_plain(mutex) || is_odd(limit))
+        return block_mutex(mutex, limit);
     int result = next.pthread_mutex_trylock(mutex);
     if (!RARE(result) && !strobe_preload_wants.locks_all)
         return 0;
     if (!is_wanted())
-        return result == EBUSY ? next.pthread_mutex_lock(mutex) : result;
+        return result == EBUSY ? block_mutex(mutex, limit) : result;
     struct wait wait = mutex_wait(mutex);
     if (result != EBUSY)
-        return end_wait(&wait, FRAME, result, 0);
-    return end_wait(&wait, FRAME, next.pthread_mutex_lock(mutex), 1);
+        return end_wait(&wait, frame, result, false);
+    return end_wait(&wait, frame, block_mutex(mutex, limit), true);
 }
 
-EXPORTED int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
-{
-    ready();
-    if (!is_wanted() || !is_plain(mutex))
-        return next.pthread_mutex_timedlock(mutex, until);
-    struct wait wait = mutex_wait(mutex);
-    int result = next.pthread_mutex_trylock(mutex);
-    if (result != EBUSY)
-        return end_wait(&wait, FRAME, result, 0);
-    return end_wait(&wait, FRAME, next.pthread_mutex_timedlock(mutex, until), 1);
-}
-
-EXPORTED int pthread_mutex_trylock(pthread_mutex_t *mutex)
+static inline int try_mutex(pthread_mutex_t *mutex, const void *frame)
 {
     ready();
     int result = next.pthread_mutex_trylock(mutex);
-    if (strobe_preload_wants.locks_all && is_wanted()) {
+    if (strobe_preload_wants.locks_all && is_wanted() && is_plain(mutex)) {
         struct wait wait = mutex_wait(mutex);
-        end_wait(&wait, FRAME, result, 0);
+        end_wait(&wait, frame, result, false);
     }
     return result;
 }
 
-EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex)
+static inline int unlock_mutex(pthread_mutex_t *mutex)
 {
     ready();
     if (strobe_preload_wants.locks_all && is_wanted() && is_plain(mutex))
@@ -226,39 +256,148 @@ EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex)
     return next.pthread_mutex_unlock(mutex);
 }
 
+EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    return lock_mutex(mutex, NULL, FRAME);
+}
+
+EXPORTED int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
+{
+    const struct limit limit = {.until = until};
+    return lock_mutex(mutex, &limit, FRAME);
+}
+
+EXPORTED int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
+                                     const struct timespec *until)
+{
+    const struct limit limit = {true, clock, until};
+    return lock_mutex(mutex, &limit, FRAME);
+}
+
+EXPORTED int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+    return try_mutex(mutex, FRAME);
+}
+
+EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    return unlock_mutex(mutex);
+}
+
 /* ---- rwlocks ---- */
 
-static struct wait rwlock_wait(const pthread_rwlock_t *lock, int shared)
+static struct wait rwlock_wait(const pthread_rwlock_t *lock, bool shared)
 {
     return (struct wait){.lock = lock,
                          .what = "rwlock",
                          .begin = strobe_clock_now(),
                          .holder = (uint64_t)(unsigned)lock->__data.__cur_writer,
-                         .shared = shared};
+                         .shared = shared,
+                         .is_owned = true};
+}
+
+static int block_reader(pthread_rwlock_t *lock, const struct limit *limit)
+{
+    if (!limit)
+        return next.pthread_rwlock_rdlock(lock);
+    if (!limit->has_clock)
+        return next.pthread_rwlock_timedrdlock(lock, limit->until);
+    return next.pthread_rwlock_clockrdlock
+               ? next.pthread_rwlock_clockrdlock(lock, limit->clock, limit->until)
+               : EINVAL;
+}
+
+static int block_writer(pthread_rwlock_t *lock, const struct limit *limit)
+{
+    if (!limit)
+        return next.pthread_rwlock_wrlock(lock);
+    if (!limit->has_clock)
+        return next.pthread_rwlock_timedwrlock(lock, limit->until);
+    return next.pthread_rwlock_clockwrlock
+               ? next.pthread_rwlock_clockwrlock(lock, limit->clock, limit->until)
+               : EINVAL;
+}
+
+static int lock_reader(pthread_rwlock_t *lock, const struct limit *limit, const void *frame)
+{
+    ready();
+    if (!is_wanted() || is_odd(limit))
+        return block_reader(lock, limit);
+    struct wait wait = rwlock_wait(lock, true);
+    int result = next.pthread_rwlock_tryrdlock(lock);
+    if (result != EBUSY)
+        return end_wait(&wait, frame, result, false);
+    return end_wait(&wait, frame, block_reader(lock, limit), true);
+}
+
+static int lock_writer(pthread_rwlock_t *lock, const struct limit *limit, const void *frame)
+{
+    ready();
+    if (!is_wanted() || is_odd(limit))
+        return block_writer(lock, limit);
+    struct wait wait = rwlock_wait(lock, false);
+    int result = next.pthread_rwlock_trywrlock(lock);
+    if (result != EBUSY)
+        return end_wait(&wait, frame, result, false);
+    return end_wait(&wait, frame, block_writer(lock, limit), true);
 }
 
 EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-    ready();
-    if (!is_wanted())
-        return next.pthread_rwlock_rdlock(lock);
-    struct wait wait = rwlock_wait(lock, 1);
-    int result = next.pthread_rwlock_tryrdlock(lock);
-    if (result != EBUSY)
-        return end_wait(&wait, FRAME, result, 0);
-    return end_wait(&wait, FRAME, next.pthread_rwlock_rdlock(lock), 1);
+    return lock_reader(lock, NULL, FRAME);
+}
+
+EXPORTED int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *until)
+{
+    const struct limit limit = {.until = until};
+    return lock_reader(lock, &limit, FRAME);
+}
+
+EXPORTED int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock,
+                                        const struct timespec *until)
+{
+    const struct limit limit = {true, clock, until};
+    return lock_reader(lock, &limit, FRAME);
 }
 
 EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
+    return lock_writer(lock, NULL, FRAME);
+}
+
+EXPORTED int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until)
+{
+    const struct limit limit = {.until = until};
+    return lock_writer(lock, &limit, FRAME);
+}
+
+EXPORTED int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock,
+                                        const struct timespec *until)
+{
+    const struct limit limit = {true, clock, until};
+    return lock_writer(lock, &limit, FRAME);
+}
+
+static int end_try(const pthread_rwlock_t *lock, bool shared, const void *frame, int result)
+{
+    struct wait wait = rwlock_wait(lock, shared);
+    return end_wait(&wait, frame, result, false);
+}
+
+EXPORTED int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
+{
     ready();
-    if (!is_wanted())
-        return next.pthread_rwlock_wrlock(lock);
-    struct wait wait = rwlock_wait(lock, 0);
+    int result = next.pthread_rwlock_tryrdlock(lock);
+    return strobe_preload_wants.locks_all && is_wanted() ? end_try(lock, true, FRAME, result)
+                                                         : result;
+}
+
+EXPORTED int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
+{
+    ready();
     int result = next.pthread_rwlock_trywrlock(lock);
-    if (result != EBUSY)
-        return end_wait(&wait, FRAME, result, 0);
-    return end_wait(&wait, FRAME, next.pthread_rwlock_wrlock(lock), 1);
+    return strobe_preload_wants.locks_all && is_wanted() ? end_try(lock, false, FRAME, result)
+                                                         : result;
 }
 
 EXPORTED int pthread_rwlock_unlock(pthread_rwlock_t *lock)
@@ -271,56 +410,152 @@ EXPORTED int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 
 /* ---- semaphores ---- */
 
-EXPORTED int sem_wait(sem_t *semaphore)
+static int block_semaphore(sem_t *semaphore, const struct limit *limit)
+{
+    if (!limit)
+        return next.sem_wait(semaphore);
+    if (!limit->has_clock)
+        return next.sem_timedwait(semaphore, limit->until);
+    if (next.sem_clockwait)
+        return next.sem_clockwait(semaphore, limit->clock, limit->until);
+    errno = EINVAL;
+    return -1;
+}
+
+static int wait_semaphore(sem_t *semaphore, const struct limit *limit, const void *frame)
 {
     ready();
     int saved = errno;
-    if (!is_wanted())
-        return next.sem_wait(semaphore);
+    if (!is_wanted() || is_odd(limit))
+        return block_semaphore(semaphore, limit);
     if (!next.sem_trywait(semaphore))
         return 0;
     if (errno != EAGAIN)
         return -1;
     errno = saved;
     struct wait wait = {.lock = semaphore, .what = "semaphore", .begin = strobe_clock_now()};
-    int result = next.sem_wait(semaphore);
-    return result ? result : end_wait(&wait, FRAME, 0, 1);
+    int result = block_semaphore(semaphore, limit);
+    if (!result || errno == ETIMEDOUT || errno == EINTR)
+        note(&wait, frame, true, !result);
+    return result;
+}
+
+EXPORTED int sem_wait(sem_t *semaphore)
+{
+    return wait_semaphore(semaphore, NULL, FRAME);
+}
+
+EXPORTED int sem_timedwait(sem_t *semaphore, const struct timespec *until)
+{
+    const struct limit limit = {.until = until};
+    return wait_semaphore(semaphore, &limit, FRAME);
+}
+
+EXPORTED int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until)
+{
+    const struct limit limit = {true, clock, until};
+    return wait_semaphore(semaphore, &limit, FRAME);
 }
 
 /* ---- conditions ---- */
 
-static int end_cond(const pthread_cond_t *cond, pthread_mutex_t *mutex, uint64_t begin,
-                    const void *frame, int result)
+static int block_cond(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct limit *limit)
 {
-    struct wait wait = {.lock = cond, .what = "condition", .begin = begin};
-    if (!result || result == ETIMEDOUT)
-        note(&wait, frame, 1);
-    if (strobe_preload_wants.locks_all) {
+    if (!limit)
+        return next.pthread_cond_wait(cond, mutex);
+    if (!limit->has_clock)
+        return next.pthread_cond_timedwait(cond, mutex, limit->until);
+    return next.pthread_cond_clockwait
+               ? next.pthread_cond_clockwait(cond, mutex, limit->clock, limit->until)
+               : EINVAL;
+}
+
+/* The mutex is released for as long as the thread waits. */
+static int wait_cond(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct limit *limit,
+                     const void *frame)
+{
+    ready();
+    if (!is_wanted() || is_odd(limit))
+        return block_cond(cond, mutex, limit);
+    const bool all = strobe_preload_wants.locks_all && is_plain(mutex);
+    struct wait wait = {.lock = cond, .what = "condition", .begin = strobe_clock_now()};
+    if (all)
+        note_release(mutex, 0);
+    int result = block_cond(cond, mutex, limit);
+    end_wait(&wait, frame, result, true);
+    if (all) {
         wait = mutex_wait(mutex);
-        note(&wait, frame, 0);
+        note(&wait, frame, false, true);
     }
     return result;
 }
 
 EXPORTED int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
 {
-    ready();
-    if (!is_wanted())
-        return next.pthread_cond_wait(cond, mutex);
-    uint64_t begin = strobe_clock_now();
-    if (strobe_preload_wants.locks_all)
-        note_release(mutex, 0);
-    return end_cond(cond, mutex, begin, FRAME, next.pthread_cond_wait(cond, mutex));
+    return wait_cond(cond, mutex, NULL, FRAME);
 }
 
 EXPORTED int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
                                     const struct timespec *until)
 {
-    ready();
-    if (!is_wanted())
-        return next.pthread_cond_timedwait(cond, mutex, until);
-    uint64_t begin = strobe_clock_now();
-    if (strobe_preload_wants.locks_all)
-        note_release(mutex, 0);
-    return end_cond(cond, mutex, begin, FRAME, next.pthread_cond_timedwait(cond, mutex, until));
+    const struct limit limit = {.until = until};
+    return wait_cond(cond, mutex, &limit, FRAME);
+}
+
+EXPORTED int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
+                                    const struct timespec *until)
+{
+    const struct limit limit = {true, clock, until};
+    return wait_cond(cond, mutex, &limit, FRAME);
+}
+
+/* ---- the same by the names of C11 ---- */
+
+static int thrd_of(int result)
+{
+    switch (result) {
+    case 0:
+        return thrd_success;
+    case EBUSY:
+        return thrd_busy;
+    case ENOMEM:
+        return thrd_nomem;
+    case ETIMEDOUT:
+        return thrd_timedout;
+    default:
+        return thrd_error;
+    }
+}
+
+EXPORTED int mtx_lock(mtx_t *mutex)
+{
+    return thrd_of(lock_mutex((pthread_mutex_t *)mutex, NULL, FRAME));
+}
+
+EXPORTED int mtx_timedlock(mtx_t *restrict mutex, const struct timespec *restrict until)
+{
+    const struct limit limit = {.until = until};
+    return thrd_of(lock_mutex((pthread_mutex_t *)mutex, &limit, FRAME));
+}
+
+EXPORTED int mtx_trylock(mtx_t *mutex)
+{
+    return thrd_of(try_mutex((pthread_mutex_t *)mutex, FRAME));
+}
+
+EXPORTED int mtx_unlock(mtx_t *mutex)
+{
+    return thrd_of(unlock_mutex((pthread_mutex_t *)mutex));
+}
+
+EXPORTED int cnd_wait(cnd_t *cond, mtx_t *mutex)
+{
+    return thrd_of(wait_cond((pthread_cond_t *)cond, (pthread_mutex_t *)mutex, NULL, FRAME));
+}
+
+EXPORTED int cnd_timedwait(cnd_t *restrict cond, mtx_t *restrict mutex,
+                           const struct timespec *restrict until)
+{
+    const struct limit limit = {.until = until};
+    return thrd_of(wait_cond((pthread_cond_t *)cond, (pthread_mutex_t *)mutex, &limit, FRAME));
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/assert.h"
 
 #define BIT(kind) (1ull << STROBE_KIND_##kind)
 #define NONE      STROBE_IDMAP_NONE
@@ -20,6 +21,7 @@ enum {
 struct holder {
     uint32_t root, thread, loc_process;
     uint64_t loc, since;
+    uint32_t n_more; /* obtains by the same thread, on top of the first */
 };
 
 struct waiter {
@@ -280,29 +282,6 @@ static int add_edge(struct pass *pass, uint32_t held, uint32_t wanted,
     return 1;
 }
 
-static enum strobe_err obtain(struct pass *pass, uint32_t lock,
-                              const struct strobe_ordered_row *row)
-{
-    struct lock_state *state = &pass->states[lock];
-    if (STROBE_ARRAY_REACH(pass->threads, pass->threads_room, row->root) ||
-        !end_wait(pass, lock, row) || !charge(pass, lock, row->tick))
-        return STROBE_ERR_NOMEM;
-    struct thread_state *thread = &pass->threads[row->root];
-    for (uint32_t i = 0; i < thread->n; i++)
-        if (!add_edge(pass, thread->held[i], lock, row))
-            return STROBE_ERR_NOMEM;
-    uint32_t *held = STROBE_ARRAY_PUSH(thread->held, thread->n, thread->room);
-    struct holder *holder =
-        STROBE_ARRAY_PUSH(state->holders, state->n_holders, state->holders_room);
-    if (!held || !holder)
-        return STROBE_ERR_NOMEM;
-    *held = lock;
-    *holder = (struct holder){row->root, row->thread, row->loc_process, row->loc, row->tick};
-    pass->out->locks[lock].only_waits = 0;
-    pass->out->locks[lock].n_obtains += (uint64_t)in_range(pass, row->tick);
-    return STROBE_OK;
-}
-
 static void add_hold(struct pass *pass, uint32_t lock, const struct holder *holder, uint64_t tick)
 {
     struct strobe_lock_row *row = &pass->out->locks[lock];
@@ -318,23 +297,21 @@ static void add_hold(struct pass *pass, uint32_t lock, const struct holder *hold
     }
 }
 
-static enum strobe_err release(struct pass *pass, uint32_t lock,
-                               const struct strobe_ordered_row *row)
+static struct holder *find_holder(struct lock_state *state, uint32_t root)
+{
+    for (uint32_t i = state->n_holders; i-- > 0;)
+        if (state->holders[i].root == root)
+            return &state->holders[i];
+    return NULL;
+}
+
+/* The hold ends at `tick`; its place is taken by the last one. */
+static void end_hold(struct pass *pass, uint32_t lock, struct holder *holder, uint64_t tick)
 {
     struct lock_state *state = &pass->states[lock];
-    if (!charge(pass, lock, row->tick))
-        return STROBE_ERR_NOMEM;
-    state->n_changes++;
-    for (uint32_t i = state->n_holders; i-- > 0;) {
-        if (state->holders[i].root != row->root)
-            continue;
-        add_hold(pass, lock, &state->holders[i], row->tick);
-        state->holders[i] = state->holders[--state->n_holders];
-        break;
-    }
-    if (row->root >= pass->threads_room)
-        return STROBE_OK;
-    struct thread_state *thread = &pass->threads[row->root];
+    STROBE_ASSERT(holder->root < pass->threads_room);
+    struct thread_state *thread = &pass->threads[holder->root];
+    add_hold(pass, lock, holder, tick);
     for (uint32_t i = thread->n; i-- > 0;)
         if (thread->held[i] == lock) {
             memmove(&thread->held[i], &thread->held[i + 1],
@@ -342,6 +319,68 @@ static enum strobe_err release(struct pass *pass, uint32_t lock,
             thread->n--;
             break;
         }
+    *holder = state->holders[--state->n_holders];
+}
+
+/* A thread has the lock for itself: whoever had it before has it no longer. It died (a robust mutex), or its release was dropped. */
+static void end_others(struct pass *pass, uint32_t lock, const struct strobe_ordered_row *row)
+{
+    struct lock_state *state = &pass->states[lock];
+    for (uint32_t i = state->n_holders; i-- > 0;) {
+        struct holder *holder = &state->holders[i];
+        uint64_t death = pass->trace->threads[holder->thread].end_tick;
+        int has_died = death >= holder->since && death < row->tick;
+        if (holder->root == row->root)
+            continue;
+        end_hold(pass, lock, holder, has_died ? death : row->tick);
+        state->n_changes++;
+    }
+}
+
+static enum strobe_err obtain(struct pass *pass, uint32_t lock,
+                              const struct strobe_ordered_row *row)
+{
+    struct lock_state *state = &pass->states[lock];
+    if (STROBE_ARRAY_REACH(pass->threads, pass->threads_room, row->root) ||
+        !end_wait(pass, lock, row) || !charge(pass, lock, row->tick))
+        return STROBE_ERR_NOMEM;
+    if (!row->fields[1])
+        end_others(pass, lock, row);
+    pass->out->locks[lock].only_waits = 0;
+    pass->out->locks[lock].n_obtains += (uint64_t)in_range(pass, row->tick);
+    struct holder *own = find_holder(state, row->root);
+    if (own) {
+        own->n_more++;
+        return STROBE_OK;
+    }
+    struct thread_state *thread = &pass->threads[row->root];
+    for (uint32_t i = 0; i < thread->n; i++)
+        if (!add_edge(pass, thread->held[i], lock, row))
+            return STROBE_ERR_NOMEM;
+    uint32_t *held = STROBE_ARRAY_PUSH(thread->held, thread->n, thread->room);
+    struct holder *holder =
+        STROBE_ARRAY_PUSH(state->holders, state->n_holders, state->holders_room);
+    if (!held || !holder)
+        return STROBE_ERR_NOMEM;
+    *held = lock;
+    *holder = (struct holder){row->root, row->thread, row->loc_process, row->loc, row->tick, 0};
+    return STROBE_OK;
+}
+
+static enum strobe_err release(struct pass *pass, uint32_t lock,
+                               const struct strobe_ordered_row *row)
+{
+    struct lock_state *state = &pass->states[lock];
+    struct holder *own = find_holder(state, row->root);
+    if (own && own->n_more) {
+        own->n_more--;
+        return STROBE_OK;
+    }
+    if (!charge(pass, lock, row->tick))
+        return STROBE_ERR_NOMEM;
+    state->n_changes++;
+    if (own)
+        end_hold(pass, lock, own, row->tick);
     return STROBE_OK;
 }
 

@@ -1,8 +1,9 @@
 /* missing.c - processes of the command that could not join the session, so that a trace says what is missing.
  *
- * Two ways, because neither reaches everywhere. A process with the library in it that can't join calls (wire/call.h): exact,
+ * Three ways, because none reaches everywhere. A process with the library in it that can't join calls (wire/call.h): exact,
  * at once, but not from another network namespace. And the recorder looks at the mounts of its descendants in /proc: the
- * session's folder is not the same one under their root. That alone is no loss; only a program with the client in it is missed.
+ * session's folder is not the same one under their root. That alone is no loss; only a program with the client in it is missed. And it
+ * looks whether one of them runs with rights of its own (program.h): the library leaves such a process alone, which then calls nobody.
  * SPDX-License-Identifier: MIT */
 #include "recorder/missing.h"
 
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/descendants.h"
 #include "recorder/internal.h"
+#include "recorder/program.h"
 #include "wire/call.h"
 
 /* A process may change its root, or its program, without being new. */
@@ -185,25 +186,6 @@ static bool same_file(const char *a, const char *b, bool *is_known)
     return *is_known && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Whether the file has the client in it: the name of its variable stands in every copy of the library. */
-static bool has_mark(const char *path)
-{
-    static const char mark[] = "STROBE_SESSION";
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool found = false;
-    if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0) {
-        void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (at != MAP_FAILED) {
-            found = memmem(at, (size_t)st.st_size, mark, sizeof mark - 1) != NULL;
-            munmap(at, (size_t)st.st_size);
-        }
-    }
-    if (fd >= 0)
-        close(fd);
-    return found;
-}
-
 enum client { CLIENT_NONE, CLIENT_THERE, CLIENT_NOT_KNOWN };
 
 /* Whether one of a process's maps is a file of our library; `any`: it has maps. */
@@ -228,12 +210,12 @@ static enum client find_client(uint32_t pid)
     snprintf(exe, sizeof exe, "/proc/%u/exe", pid);
     for (int i = 0; i < TRIES; i++) {
         FILE *maps = fopen(path, "re");
-        bool any = false;
+        bool any = false, is_known;
         if (!maps)
             return errno == ENOENT || errno == ESRCH ? CLIENT_NONE : CLIENT_NOT_KNOWN;
         bool found = maps_client(maps, &any);
         fclose(maps);
-        if (found || has_mark(exe))
+        if (found || strobe_program_has_client(exe, &is_known))
             return CLIENT_THERE;
         if (any)
             break;
@@ -261,13 +243,80 @@ static bool sees_folder(const struct strobe_missing *missing, uint32_t pid, bool
     return sees || !*is_known;
 }
 
+/* ---- rights ---- */
+
+static const char raised_why[] =
+    "it runs with rights of its own (set-user-id, set-group-id or file capabilities), where the "
+    "library does not listen to its environment; record a copy of the program without them";
+
+/* What can't be seen of the process itself is looked for in the file that its command line names. */
+static enum client find_raised_client(uint32_t pid)
+{
+    char path[64], words[STROBE_PATH_MAX] = "", file[STROBE_PATH_MAX];
+    enum client client = find_client(pid);
+    bool is_known = false;
+    if (client != CLIENT_NOT_KNOWN)
+        return client;
+    snprintf(path, sizeof path, "/proc/%u/cmdline", pid);
+    if (strobe_descendants_read_text(path, words, sizeof words) <= 0 ||
+        !strobe_program_find(words, file, sizeof file))
+        return CLIENT_NOT_KNOWN;
+    bool has = strobe_program_has_client(file, &is_known);
+    return has ? CLIENT_THERE : is_known ? CLIENT_NONE : CLIENT_NOT_KNOWN;
+}
+
+static void look_at_raised(struct strobe_missing *missing, uint32_t pid,
+                           struct strobe_collector *collector)
+{
+    char path[64], program[32] = "", why[sizeof raised_why + 64];
+    enum client client = find_raised_client(pid);
+    if (client == CLIENT_NONE)
+        return;
+    snprintf(path, sizeof path, "/proc/%u/comm", pid);
+    strobe_descendants_read_text(path, program, sizeof program);
+    program[strcspn(program, "\n")] = 0;
+    snprintf(why, sizeof why, "%s%s",
+             client == CLIENT_NOT_KNOWN ? "(whether it has marks is not known) " : "", raised_why);
+    tell(missing, collector, pid, program, why);
+}
+
+void strobe_recorder_missing_command(struct strobe_missing *missing,
+                                     struct strobe_collector *collector, const char *name,
+                                     uint32_t pid, const char *preloaded)
+{
+    char file[STROBE_PATH_MAX], note[STROBE_PATH_MAX + 160];
+    bool is_known;
+    if (!strobe_program_find(name, file, sizeof file))
+        return;
+    bool is_raised = strobe_program_is_raised(file);
+    const char *slash = strrchr(file, '/'), *program = slash ? slash + 1 : file;
+    if (is_raised && strobe_program_has_client(file, &is_known))
+        tell(missing, collector, pid, program, raised_why);
+    if (!preloaded || !(is_raised || strobe_program_is_static(file)))
+        return;
+    snprintf(note, sizeof note, "%s: its %s not recorded: %s, so nothing can be preloaded into it",
+             program, preloaded,
+             is_raised ? "it runs with rights of its own" : "it is linked statically");
+    strobe_collector_note(collector, 0, note);
+    strobe_recorder_say(
+        missing->recorder,
+        (struct strobe_recorder_word){.event = STROBE_RECORDER_NOT_PRELOADED, .text = note});
+}
+
+/* ---- each process ---- */
+
 static void look_at(struct strobe_missing *missing, uint32_t pid,
                     struct strobe_collector *collector)
 {
     char path[64], program[32] = "", why[2 * STROBE_PATH_MAX + 300];
     bool is_known = false;
-    if (was_told(missing, pid) || strobe_collector_knows(collector, pid) ||
-        sees_folder(missing, pid, &is_known))
+    if (was_told(missing, pid) || strobe_collector_knows(collector, pid))
+        return;
+    if (strobe_program_runs_raised(pid)) {
+        look_at_raised(missing, pid, collector);
+        return;
+    }
+    if (sees_folder(missing, pid, &is_known))
         return;
     enum client client = find_client(pid);
     if (client == CLIENT_NONE || strobe_collector_knows(collector, pid))

@@ -32,6 +32,12 @@ struct strobe_missing {
 int strobe_recorder_missing_open(struct strobe_missing *missing,
                                  const struct strobe_recorder *recorder, const char *session_dir);
 
+/* The command was started as `pid`: say whether its file runs with rights of its own, which keep it out; and if `preloaded` (what the
+ * preloaded library records) is not NULL, whether nothing can be preloaded into it. */
+void strobe_recorder_missing_command(struct strobe_missing *missing,
+                                     struct strobe_collector *collector, const char *name,
+                                     uint32_t pid, const char *preloaded);
+
 /* Read what was called, and look at the descendants if it is time to (`look`): each process that can't join becomes an UNRECORDED
  * fact and is said, once. */
 void strobe_recorder_missing_look(struct strobe_missing *missing,

@@ -79,3 +79,14 @@ int strobe_recorder_preload_environment(struct strobe_recorder *r)
                 set_word("STROBE_SAMPLE_TIMER", r->timer_hz ? hz : NULL);
     return done ? 0 : errno;
 }
+
+const char *strobe_recorder_preload_what(const struct strobe_recorder *r)
+{
+    const struct strobe_recorder_options *options = &r->options;
+    if (options->memory && options->locks)
+        return "memory and locks are";
+    return options->memory  ? "memory is"
+           : options->locks ? "locks are"
+           : r->timer_hz    ? "stack samples are"
+                            : NULL;
+}

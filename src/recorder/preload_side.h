@@ -18,4 +18,7 @@ bool strobe_recorder_preload_add(const char *path);
  * no error. 0 or errno. */
 int strobe_recorder_preload_environment(struct strobe_recorder *recorder);
 
+/* What the preloaded library records, with its verb ("memory is"); NULL: it is not preloaded. */
+const char *strobe_recorder_preload_what(const struct strobe_recorder *recorder);
+
 #endif

@@ -24,6 +24,7 @@
 #include "recorder/internal.h"
 #include "recorder/names_side.h"
 #include "recorder/outliving.h"
+#include "recorder/preload_side.h"
 #include "recorder/sample_side.h"
 #include "recorder/tracy_side.h"
 
@@ -286,7 +287,7 @@ static enum strobe_err prepare(struct strobe_recorder *r)
     if (!err)
         err = strobe_recorder_devices_open(r);
     if (!err && !strobe_recorder_start_helpers(r))
-        err = STROBE_ERR_NOMEM;
+        err = STROBE_ERR_THREADS;
     if (err)
         return fail(r, STROBE_RECORDER_FAILED_BUFFERS, err);
     if ((err = strobe_recorder_tracy_open(r)))
@@ -323,6 +324,9 @@ enum strobe_err strobe_recorder_start(struct strobe_recorder *r)
                     strobe_err_from_errno(r->outcome.system_error));
     STROBE_ASSERT(r->collector && r->writer && r->threads_run);
     strobe_recorder_move(r, STROBE_RECORDER_RECORDING);
+    if (options->command)
+        strobe_recorder_missing_command(&r->missing, r->collector, options->command[0],
+                                        (uint32_t)r->child, strobe_recorder_preload_what(r));
     return STROBE_OK;
 }
 

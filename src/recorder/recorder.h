@@ -64,6 +64,7 @@ enum strobe_recorder_event {
     STROBE_RECORDER_MORE_UNRECORDED, /* more of them than are named */
     STROBE_RECORDER_NO_SHIM,         /* subject: the library that can't be preloaded */
     STROBE_RECORDER_NO_PRELOAD,      /* likewise: memory, locks, samples are not recorded */
+    STROBE_RECORDER_NOT_PRELOADED,   /* text: which program, what is missing of it, why */
     STROBE_RECORDER_NO_TRACY,        /* subject: an address of a Tracy client, err */
     STROBE_RECORDER_BRIDGE_LISTENS,  /* number: the port; said in the bridge's own process */
     STROBE_RECORDER_NO_BRIDGE,       /* number: the port, err; said in the bridge's own process */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "recorder/internal.h"
+#include "recorder/program.h"
 #include "ring/session.h"
 
 bool strobe_recorder_sample_may(const struct strobe_recorder *r)
@@ -47,30 +48,13 @@ static bool is_python_file(const char *path)
     return is_script && strstr(line, "python");
 }
 
-/* The same, with a name that is looked for in PATH as execvp does. */
-static bool is_python_command(const char *name)
-{
-    char path[4096];
-    const char *at = getenv("PATH");
-    STROBE_ASSERT(name);
-    if (strchr(name, '/'))
-        return is_python_file(name);
-    for (at = at ? at : "/usr/bin:/bin"; *at;) {
-        int n = (int)strcspn(at, ":");
-        snprintf(path, sizeof path, "%.*s/%s", n, at, name);
-        if (!access(path, X_OK))
-            return is_python_file(path);
-        at += n + (at[n] == ':');
-    }
-    return false;
-}
-
 static bool may_be_python(const struct strobe_recorder *r, uint32_t pid, bool is_running)
 {
-    char exe[256];
+    char exe[256], file[4096];
     if (is_running)
         return strobe_recorder_python_is(pid, exe, sizeof exe);
-    return r->options.command && r->options.command[0] && is_python_command(r->options.command[0]);
+    return r->options.command && r->options.command[0] &&
+           strobe_program_find(r->options.command[0], file, sizeof file) && is_python_file(file);
 }
 
 static void open_sampler(struct strobe_recorder *r, uint32_t pid, bool is_running)

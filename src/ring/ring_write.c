@@ -391,25 +391,32 @@ static void sleep_step(struct strobe_pool *pool, struct strobe_thread *thread, u
 }
 
 /* Until n_given moves. A few look often whether the recorder lives, and wake the rest when it
- * doesn't: ten thousand that look every 10 ms would take the processor from it. True: given up. */
+ * doesn't: ten thousand that look every 10 ms would take the processor from it. *waited_ns grows by
+ * the time in which this thread could have gone on: of a step that took far too long, the thread was
+ * stopped, and maybe the recorder with it, only what the step is meant to take. True: given up. */
 static bool sleep_for_room(struct strobe_pool *pool, struct strobe_thread *thread, uint32_t given,
-                           uint64_t waited_ns, uint64_t *beat)
+                           uint64_t *waited_ns, uint64_t *beat)
 {
     struct strobe_control *control = pool->control;
-    uint64_t start = mono_ns(), moved = start;
+    uint64_t before = mono_ns(), still_ns = 0; /* the heart stands still for so long */
     bool given_up = false;
     uint32_t n_before = __atomic_fetch_add(&control->n_waiting, 1, __ATOMIC_SEQ_CST);
-    struct timespec step = {0, n_before < 8 ? WAIT_STEP_NS : STALL_NS * 4};
+    const uint64_t step_ns = n_before < 8 ? WAIT_STEP_NS : STALL_NS * 4;
+    const struct timespec step = {0, (long)step_ns};
     while (__atomic_load_n(&control->n_given, __ATOMIC_SEQ_CST) == given && !given_up) {
         sleep_step(pool, thread, given, &step);
         uint64_t now = mono_ns(), seen = __atomic_load_n(&control->heartbeat, __ATOMIC_ACQUIRE);
-        if (seen != *beat || (now - moved > STALL_NS && !recorder_is_stuck(pool)))
-            *beat = seen, moved = now;
-        given_up = now - moved > STALL_NS || now - start + waited_ns > WAIT_MAX_NS ||
+        uint64_t passed = now - before > step_ns + STALL_NS ? step_ns : now - before;
+        before = now;
+        *waited_ns += passed;
+        still_ns += passed;
+        if (seen != *beat || (still_ns > STALL_NS && !recorder_is_stuck(pool)))
+            *beat = seen, still_ns = 0;
+        given_up = still_ns > STALL_NS || *waited_ns > WAIT_MAX_NS ||
                    __atomic_load_n(&pool->stalled_heartbeat, __ATOMIC_RELAXED) == *beat + 1;
     }
     __atomic_sub_fetch(&control->n_waiting, 1, __ATOMIC_SEQ_CST);
-    return given_up;
+    return given_up && __atomic_load_n(&control->n_given, __ATOMIC_SEQ_CST) == given;
 }
 
 /* Sleep until the recorder gave something back. Locked. A thread that waits for its own segment
@@ -434,7 +441,7 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
         strobe_ring_leave(pool); /* it tests the gate again before it stores anything */
         strobe_ring_unlock(pool);
     }
-    bool is_open = true, given_up = sleep_for_room(pool, thread, given, *waited_ns, &beat);
+    bool is_open = true, given_up = sleep_for_room(pool, thread, given, waited_ns, &beat);
     if (thread) {
         strobe_ring_lock(pool);
         is_open = strobe_ring_enter(pool);
@@ -447,7 +454,6 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
         pool->given_up_at = given + 1ull;
         futex(&control->n_given, FUTEX_WAKE, INT32_MAX, NULL); /* nobody else need wait */
     }
-    *waited_ns += mono_ns() - start;
     return is_open && !given_up;
 }
 

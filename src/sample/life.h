@@ -84,7 +84,7 @@ struct strobe_life_process {
 /* What is counted of what came and went. */
 struct strobe_life_counts {
     uint32_t n_processes, n_tracks;          /* in the trace */
-    uint64_t n_samples, n_switches, n_wakes; /* stored */
+    uint64_t n_samples, n_switches, n_wakes; /* stored; n_switches: from a processor */
     uint64_t n_calls;                        /* system calls, likewise */
     uint64_t n_unwoken;                      /* waits that ended without a record of the wake-up */
     uint64_t n_out_of_cpu[STROBE_LIFE_CPUS]; /* switches out, by processor */

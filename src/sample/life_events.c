@@ -353,7 +353,7 @@ static void put_switch(struct strobe_life *life, struct strobe_pending_event eve
     if (!strobe_pending_has_room(&life->pending, 0))
         strobe_life_flush(life);
     strobe_pending_switch(&life->pending, event);
-    life->counts.n_switches++;
+    life->counts.n_switches += kind == STROBE_KIND_SWITCH_OUT;
 }
 
 void strobe_life_end_turn(struct strobe_life *life, struct strobe_life_thread *thread,

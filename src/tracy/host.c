@@ -353,7 +353,7 @@ enum strobe_err strobe_tracy_host_open(const struct strobe_tracy_host_options *o
     if (!err)
         err = open_sockets(host);
     if (!err && !start_thread(host))
-        err = STROBE_ERR_NOMEM;
+        err = STROBE_ERR_THREADS;
     host->options.session_dir = NULL;
     if (err) {
         strobe_tracy_host_close(host);

@@ -1,6 +1,6 @@
 /* planted.c - a program that knows nothing of Strobe, with a cause planted in it. What it allocates is the same in every run.
  *
- * usage: planted leak | storm N | turns | convoy | inversion | family | fork
+ * usage: planted leak | storm N | turns | convoy | inversion | family | fork | remap FILE
  * SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <malloc.h>
@@ -130,6 +130,17 @@ static int family(void)
     return !ok;
 }
 
+/* Two mappings grow: one of a file, one of memory. */
+static APART int remap(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    void *of_file = file ? mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fileno(file), 0) : MAP_FAILED;
+    void *plain = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return of_file == MAP_FAILED || plain == MAP_FAILED ||
+           mremap(of_file, 4096, 8192, MREMAP_MAYMOVE) == MAP_FAILED ||
+           mremap(plain, 1 << 20, 2 << 20, MREMAP_MAYMOVE) == MAP_FAILED;
+}
+
 static int fork_and_leak(void)
 {
     use_and_free();
@@ -238,6 +249,8 @@ int main(int argc, char **argv)
         return family();
     } else if (!strcmp(what, "fork")) {
         return fork_and_leak();
+    } else if (!strcmp(what, "remap")) {
+        return remap(argv[argc - 1]);
     }
     return 0;
 }

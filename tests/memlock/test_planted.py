@@ -84,6 +84,11 @@ class MemoryTest(PlantedTest):
         self.assertEqual([(row["function"], row["live_bytes"]) for row in rows if row["function"] == "forget_it"], [("forget_it", "1000000")])
         self.assertEqual(len({row["pid"] for row in self.rows("memory", "--by", "function")}), 2)
 
+    def test_only_memory_that_is_no_files_grows(self):
+        self.planted("remap", self.program("planted"), options=["--memory=all"])
+        rows = [row for row in self.rows("memory") if row["stack"].split(";")[-1] == "remap"]
+        self.assertEqual(sum(int(row["live_bytes"]) for row in rows), 2 << 20)
+
     def test_nothing_has_its_peak_at_the_begin(self):
         self.planted("inversion", options=["--locks=all"])
         code, out, err = self.run_it(harness.STROBE, "memory", "--json", self.trace)
@@ -102,8 +107,14 @@ class MemoryTest(PlantedTest):
         self.take(self.program("own_malloc"), options=["--memory=all"])
         self.assertIn("has a malloc of its own", self.ask("csv", "--kind", "messages"))
 
-    def test_static_programs_run_as_ever(self):
-        self.assertEqual(self.planted("family", options=["--memory=all", "--locks=all"], name="planted_static"), "as ever\n")
+    def test_static_programs_run_as_ever_and_are_named(self):
+        for options, what in ((["--memory=all", "--locks=all"], "memory and locks are"), (["--locks"], "locks are")):
+            trace = self.path("t.strobe")
+            code, out, err = self.run_it(harness.STROBE, "record", "-q", "-o", trace, *options, "--", self.program("planted_static"), "family")
+            self.assertEqual((code, out), (0, "as ever\n"))
+            note = f"planted_static: its {what} not recorded: it is linked statically"
+            self.assertIn(note, err)
+            self.assertIn(note, self.run_it(harness.STROBE, "info", trace)[1])
 
     def test_sanitized_programs_run_as_ever(self):
         for name in ("planted_asan", "planted_tsan"):
@@ -198,6 +209,39 @@ class LocksTest(PlantedTest):
         self.planted("inversion", options=["--locks"])
         code, out, err = self.run_it(harness.STROBE, "csv", "--kind", "locks", self.trace)
         self.assertEqual((code, len(out.splitlines())), (0, 1), err)
+
+    ONE_OWNER = ("mutex until_mutex", "mutex clock_mutex", "rwlock until_read", "rwlock clock_read", "rwlock until_write", "rwlock clock_write",
+                 "mutex c11_mutex")
+    NO_OWNER = ("semaphore until_sem", "semaphore clock_sem", "condition until_cond", "condition clock_cond", "condition c11_cond")
+
+    def test_a_wait_whose_time_is_up_is_a_wait(self):
+        for option in ("--locks", "--locks=all"):
+            self.assertEqual(self.planted(name="timed", options=[option]), "as ever\n")
+            rows = {row["lock"]: row for row in self.rows("locks")}
+            self.assertEqual({name: rows[name]["waits"] for name in self.ONE_OWNER + self.NO_OWNER if name in rows},
+                             dict.fromkeys(self.ONE_OWNER + self.NO_OWNER, "1"))
+
+    def timed(self):
+        """Rows by lock, and of each lock the events as pairs of time and kind."""
+        self.assertEqual(self.planted(name="timed", options=["--locks=all"]), "as ever\n")
+        code, out, err = self.run_it(harness.STROBE, "csv", "--kind", "locks", self.trace)
+        self.assertEqual(code, 0, err)
+        events = {}
+        for event in csv.DictReader(io.StringIO(out)):
+            events.setdefault(event["name"], []).append((int(event["time_ns"]), event["what"]))
+        return {row["lock"]: row for row in self.rows("locks")}, events
+
+    def test_only_what_was_obtained_is_held(self):
+        rows, _ = self.timed()
+        self.assertEqual({name: (rows[name]["obtains"], rows[name]["holds"]) for name in self.ONE_OWNER}, dict.fromkeys(self.ONE_OWNER, ("1", "1")))
+        self.assertEqual([(rows[name]["obtains"], rows[name]["holds"]) for name in ("mutex around", "mutex c11_around", "rwlock tried")],
+                         [("3", "3"), ("2", "2"), ("1", "1")])
+
+    def test_a_lock_is_held_once_at_a_time(self):
+        rows, events = self.timed()
+        for name in ("mutex robust", "mutex twice"):    # its owner died; obtained by its owner again
+            times = [time for time, _ in events[name]]
+            self.assertLessEqual(int(rows[name]["held_ns"]), max(times) - min(times) + 2, name)
 
 
 if __name__ == "__main__":

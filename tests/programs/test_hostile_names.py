@@ -1,10 +1,11 @@
 """test_hostile_names.py - names that are no UTF-8 and full of quotes: what the commands write for programs stays JSON
-in valid UTF-8."""
+in valid UTF-8, and nothing that they write for people is obeyed by a terminal."""
 import ctypes
 import json
 import os
 import shutil
 import subprocess
+import unicodedata
 
 import harness
 
@@ -72,6 +73,26 @@ class HostileNames(harness.ProgramTest):
         self.assertEqual(process["argv"][1:], ["1", SHOWN])
         if host:
             self.assertEqual(info["host"]["hostname"], host)
+
+    def assert_plain(self, command, *texts):
+        for text in texts:
+            odd = {c for c in text.decode("utf-8", "strict") if c != "\n" and unicodedata.category(c) == "Cc"}
+            self.assertEqual(odd, set(), (command, text))
+
+    def test_names_are_nothing_that_a_terminal_obeys(self):
+        trace = self.path("e.strobe")
+        commands = [["record", "-o", trace, "--", self.program("escapes")], ["info", trace], ["stats", trace], ["stats", "--exact", trace],
+                    ["stats", "--memory", trace], ["explain", trace], ["explain", "--queries", trace], ["diff", trace, "--", trace],
+                    ["diff", "--all", "--format", "markdown", trace, "--", trace], ["query", trace, "select * from zone, thread, process"],
+                    ["query", "--format", "markdown", trace, "select * from message"], ["locks", trace], ["locks", "--orders", trace],
+                    ["locks", "--waits", trace], ["memory", trace], ["memory", "--by", "zone", trace], ["memory", "--blocks", trace],
+                    ["memory", "--folded", trace], ["report", "--by-region", trace], ["sessions"], ["top", "--once", trace]]
+        for command in commands:
+            done = subprocess.run([harness.STROBE, *command], env=self.env, capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, 0, (command, done.stderr))
+            self.assert_plain(command, done.stdout, done.stderr)
+        shown = subprocess.run([harness.STROBE, "stats", trace], env=self.env, capture_output=True, timeout=60).stdout.decode()
+        self.assertIn("zone?[31mred?]0;title????2J?  (file?[31mred", shown)
 
 
 if __name__ == "__main__":

@@ -282,32 +282,52 @@ class Rights(harness.ProgramTest):
         ran = self.record(self.program("flood"), "1000", env={"STROBE_DISABLE": "1"})
         self.assertEqual((ran.code, len(ran.trace.procs), ran.trace.facts["events"]), (0, 0, 0))
 
-    def test_a_program_with_raised_rights_runs_unchanged_and_unrecorded(self):
+    def raised_folder(self):
+        """A folder in which a program can be given rights; it goes with the test."""
         if os.geteuid():
             self.skipTest("needs root to make a set-user-id program")
         folder = tempfile.mkdtemp(prefix="strobe-test-", dir="/tmp")
-        try:
-            if os.statvfs(folder).f_flag & os.ST_NOSUID:
-                self.skipTest("no set-user-id programs here")
-            os.chmod(folder, 0o755)
-            os.makedirs(os.path.join(folder, "out"))
-            os.chown(os.path.join(folder, "out"), NOBODY, NOBODY)
-            strobe = shutil.copy(harness.STROBE, folder)
-            plain = shutil.copy(self.program("flood_static"), os.path.join(folder, "plain"))
-            raised = shutil.copy(self.program("flood_static"), os.path.join(folder, "raised"))
-            os.chown(raised, 12345, 12345)
-            os.chmod(raised, 0o4755)
-            for program, n_procs in ((plain, 1), (raised, 0)):
-                trace = os.path.join(folder, "out", "t.strobe")
-                code, _, err = self.run_it(strobe, "record", "-o", trace, "--", program, "100", user=NOBODY,
-                                           group=NOBODY, extra_groups=[], cwd="/",
-                                           env={"STROBE_DIR": os.path.join(folder, "out", "sessions")})
-                self.assertEqual(code, 0, err)
-                judged = self.judge(trace)
-                self.assertEqual((program, len(judged.procs)), (program, n_procs))
-                self.assertEqual(judged.facts["events"], 200 * n_procs)
-        finally:
-            shutil.rmtree(folder)
+        self.addCleanup(shutil.rmtree, folder)
+        if os.statvfs(folder).f_flag & os.ST_NOSUID:
+            self.skipTest("no set-user-id programs here")
+        os.chmod(folder, 0o755)
+        return folder
+
+    def raised(self, folder, name):
+        path = shutil.copy(self.program(name), os.path.join(folder, "raised"))
+        os.chown(path, 12345, 12345)
+        os.chmod(path, 0o4755)
+        return path
+
+    def test_a_program_with_raised_rights_runs_unchanged_and_is_named_as_unrecorded(self):
+        folder = self.raised_folder()
+        os.makedirs(os.path.join(folder, "out"))
+        os.chown(os.path.join(folder, "out"), NOBODY, NOBODY)
+        strobe = shutil.copy(harness.STROBE, folder)
+        plain = shutil.copy(self.program("flood_static"), os.path.join(folder, "plain"))
+        for program, n_procs in ((plain, 1), (self.raised(folder, "flood_static"), 0)):
+            trace = os.path.join(folder, "out", "t.strobe")
+            code, _, err = self.run_it(strobe, "record", "-o", trace, "--", program, "100", user=NOBODY,
+                                       group=NOBODY, extra_groups=[], cwd="/",
+                                       env={"STROBE_DIR": os.path.join(folder, "out", "sessions")})
+            self.assertEqual(code, 0, err)
+            judged = self.judge(trace)
+            self.assertEqual((program, len(judged.procs)), (program, n_procs))
+            self.assertEqual(judged.facts["events"], 200 * n_procs)
+            self.assertEqual(sum(judged.dropped().values()), 1 - n_procs)
+            self.assertEqual("is not recorded: it runs with rights of its own" in err, not n_procs, err)
+
+    def test_a_child_with_raised_rights_is_named(self):
+        program, said = self.raised(self.raised_folder(), "beacon"), self.path("said")
+        with open(said, "wb") as out:
+            process = self.start(harness.STROBE, "record", "-q", "-o", self.path("t.strobe"), "--", "sh", "-c", f"{program}; true",
+                                 stdin=subprocess.PIPE, stderr=out)
+            if process.stdout.readline() != "ready\n":
+                self.skipTest("another user can't load the library here")
+            self.wait_for(lambda: "rights of its own" in open(said, encoding="utf-8").read())
+        process.communicate()
+        self.assertRegex(open(said, encoding="utf-8").read(), r"raised \(pid \d+\) is not recorded: it runs with rights of its own")
+        self.assertEqual(sum(self.judge(self.path("t.strobe")).dropped().values()), 1)
 
 
 class Folders(harness.ProgramTest):

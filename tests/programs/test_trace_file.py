@@ -71,6 +71,35 @@ class TraceFile(harness.ProgramTest):
             self.assertEqual(file.read(), "somebody else's")
         self.assertIn(f"the trace is in {self.path('t-2.strobe')} now: {path} is taken", self.stderr())
 
+    def test_a_trace_that_was_emptied_is_said_and_its_rest_can_be_read(self):
+        path = self.path("t.strobe")
+        process = self.begin(path)
+        self.wait_for(lambda: os.path.getsize(path) > 100000)
+        before = os.path.getsize(path)
+        os.truncate(path, 0)
+        self.wait_for(lambda: os.path.getsize(path) > before + 10000)
+        process.communicate("", timeout=60)
+        self.assertIn("the trace is not whole: another program emptied the file", self.stderr())
+        code, out, err = self.run_it(harness.STROBE, "info", path)
+        self.assertEqual(code, 0, err)
+        self.assertNotIn("coverage: 100.00 %", out)
+        self.assertNotIn("damage     none", out)
+
+    def test_recorders_of_one_file_leave_a_trace_each(self):
+        path, processes, beats = self.path("t.strobe"), [], []
+        for i in range(3):
+            process = self.start(harness.STROBE, "record", "-o", path, "--", self.program("beacon"), str(i), stdin=subprocess.PIPE)
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            processes.append(process)
+        for process in processes:
+            out, err = process.communicate("", timeout=60)
+            self.assertEqual(process.returncode, 0, err)
+            beats.append(int(out.split()[-1]))
+        self.assertEqual(sorted(name for name in os.listdir(self.dir) if name.endswith(".strobe")), ["t-2.strobe", "t-3.strobe", "t.strobe"])
+        traces = [self.judge(self.path(name)) for name in ("t.strobe", "t-2.strobe", "t-3.strobe")]
+        self.assertEqual([next(iter(trace.procs.values())).argv[1:] for trace in traces], [["0"], ["1"], ["2"]])
+        self.assertEqual([(trace.n_zones("tick"), trace.dropped()) for trace in traces], [(n, {}) for n in beats])
+
     def test_a_trace_whose_folder_was_removed_is_in_the_folder_above(self):
         folder = self.path("one/two")
         os.makedirs(folder)

@@ -1,4 +1,4 @@
-/* test_ring_room.c - names have room of their own in a pool, whoever comes first and however full it is.
+/* test_ring_room.c - names have room of their own in a pool, whoever comes first and however full it is; a wait for room.
  * SPDX-License-Identifier: MIT */
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,6 +100,44 @@ static void a_pool_whose_file_has_no_room_for_a_chunk_is_dry(void **state)
     assert_int_equal(loss, STROBE_LOSS_FILE_SIZE);
 }
 
+/* A process that finds its pool full and waits. 0: it got a segment. */
+static int wait_for_segment(void)
+{
+    enum strobe_loss loss;
+    strobe_ring_lock(&fake->pool);
+    struct strobe_thread *thread = strobe_ring_add_thread(&fake->pool, (uint32_t)getpid());
+    if (!thread || !fill(thread))
+        return 2;
+    strobe_ring_unlock(&fake->pool);
+    fake->pool.pid = (uint32_t)getpid();
+    return !strobe_ring_next_segment(&fake->pool, thread, &loss);
+}
+
+static void a_wait_is_not_over_because_the_program_was_stopped(void **state)
+{
+    enum { LONGER_THAN_A_WAIT_US = 1200000 };
+    struct strobe_control *control = fake->pool.control;
+    int status = 0;
+    (void)state;
+    pid_t child = fork();
+    if (!child)
+        _exit(wait_for_segment());
+    while (!__atomic_load_n(&control->n_waiting, __ATOMIC_SEQ_CST))
+        sched_yield();
+    kill(child, SIGSTOP);
+    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    assert_true(WIFSTOPPED(status));
+    usleep(LONGER_THAN_A_WAIT_US);
+    for (uint32_t i = 1; i < control->n_chunks; i++) /* the recorder gives back */
+        if (fake->pool.chunks[i].class_ == STROBE_CHUNK_LARGE)
+            __atomic_store_n(&fake->pool.chunks[i].free_bits, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&control->n_given, 1, __ATOMIC_SEQ_CST);
+    kill(child, SIGCONT);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +149,8 @@ int main(void)
             who_finds_no_room_need_not_look_until_something_is_given_back, open_pool, close_pool),
         cmocka_unit_test_setup_teardown(a_pool_whose_file_has_no_room_for_a_chunk_is_dry, open_pool,
                                         close_pool),
+        cmocka_unit_test_setup_teardown(a_wait_is_not_over_because_the_program_was_stopped,
+                                        open_pool, close_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,140 @@
+/* program.c - see program.h. Files are only read, and may be anything.  SPDX-License-Identifier: MIT */
+#include "recorder/program.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+
+bool strobe_program_find(const char *name, char *out, size_t cap)
+{
+    const char *at = getenv("PATH");
+    STROBE_ASSERT(name);
+    if (strchr(name, '/'))
+        return snprintf(out, cap, "%s", name) < (int)cap && !access(out, X_OK);
+    for (at = at ? at : "/usr/bin:/bin"; *at;) {
+        int n = (int)strcspn(at, ":");
+        if (snprintf(out, cap, "%.*s/%s", n, at, name) < (int)cap && !access(out, X_OK))
+            return true;
+        at += n + (at[n] == ':');
+    }
+    return false;
+}
+
+/* ---- what is in the file ---- */
+
+/* A file in memory. NULL: it can't be read, or is empty. */
+static const unsigned char *map_file(const char *path, size_t *n)
+{
+    struct stat st;
+    void *at = MAP_FAILED;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0)
+        at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    *n = at == MAP_FAILED ? 0 : (size_t)st.st_size;
+    return at == MAP_FAILED ? NULL : at;
+}
+
+bool strobe_program_has_client(const char *path, bool *is_known)
+{
+    static const char *const marks[] = {"STROBE_SESSION", "libstrobe.so"}; /* a copy; a wish */
+    size_t n;
+    const unsigned char *bytes = map_file(path, &n);
+    bool found = false;
+    *is_known = bytes != NULL;
+    for (int i = 0; bytes && !found && i < 2; i++)
+        found = memmem(bytes, n, marks[i], strlen(marks[i])) != NULL;
+    if (bytes)
+        munmap((void *)bytes, n);
+    return found;
+}
+
+bool strobe_program_is_static(const char *path)
+{
+    size_t n;
+    const unsigned char *bytes = map_file(path, &n);
+    const Elf64_Ehdr *head = (const Elf64_Ehdr *)bytes;
+    bool is_elf = bytes && n >= sizeof *head && !memcmp(bytes, ELFMAG, SELFMAG) &&
+                  bytes[EI_CLASS] == ELFCLASS64 && head->e_phentsize == sizeof(Elf64_Phdr);
+    bool has_loader = false;
+    for (unsigned i = 0; is_elf && i < head->e_phnum; i++) {
+        uint64_t at = head->e_phoff + i * sizeof(Elf64_Phdr);
+        Elf64_Phdr part = {0};
+        if (at >= head->e_phoff && at + sizeof part <= n)
+            memcpy(&part, bytes + at, sizeof part);
+        has_loader |= part.p_type == PT_INTERP;
+    }
+    if (bytes)
+        munmap((void *)bytes, n);
+    return is_elf && !has_loader;
+}
+
+/* ---- rights ---- */
+
+bool strobe_program_is_raised(const char *path)
+{
+    struct stat st;
+    struct statvfs place;
+    if (stat(path, &st) || !S_ISREG(st.st_mode) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
+        (!statvfs(path, &place) && place.f_flag & ST_NOSUID))
+        return false;
+    bool by_user = st.st_mode & S_ISUID && st.st_uid != geteuid();
+    bool by_group =
+        (st.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st.st_gid != getegid();
+    bool by_capability = geteuid() && getxattr(path, "security.capability", NULL, 0) > 0;
+    return by_user || by_group || by_capability;
+}
+
+/* The kernel's mark, among what it tells a program when it starts it. False: it can't be read. */
+static bool read_mark(uint32_t pid, bool *is_raised)
+{
+    char path[64];
+    uint64_t pairs[128];
+    snprintf(path, sizeof path, "/proc/%u/auxv", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, pairs, sizeof pairs);
+    if (fd >= 0)
+        close(fd);
+    for (size_t i = 0; n > 0 && i + 1 < (size_t)n / sizeof pairs[0]; i += 2)
+        if (pairs[i] == AT_SECURE)
+            *is_raised = pairs[i + 1] != 0;
+    return n >= 0;
+}
+
+/* Of a process whose memory is not ours to see: whether its user is another one, or its user and the one that it acts as differ. */
+static bool has_other_user(uint32_t pid)
+{
+    char path[64], line[256];
+    unsigned real, effective;
+    bool is_other = false;
+    snprintf(path, sizeof path, "/proc/%u/status", pid);
+    FILE *status = fopen(path, "re");
+    while (status && fgets(line, sizeof line, status)) {
+        if (sscanf(line, "Uid: %u %u", &real, &effective) == 2)
+            is_other = is_other || effective != geteuid() || real != effective;
+        else if (sscanf(line, "Gid: %u %u", &real, &effective) == 2)
+            is_other = is_other || real != effective;
+    }
+    if (status)
+        fclose(status);
+    return is_other;
+}
+
+bool strobe_program_runs_raised(uint32_t pid)
+{
+    bool is_raised = false;
+    return read_mark(pid, &is_raised) ? is_raised
+                                      : (errno == EACCES || errno == EPERM) && has_other_user(pid);
+}

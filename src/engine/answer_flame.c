@@ -91,6 +91,7 @@ static struct strobe_kept_flame *keep(struct strobe_engine *engine,
     static const char *const members[] = {"from", "to", "tracks", "mode", NULL};
     struct strobe_kept_flame *kept = engine->flame;
     char *key = strobe_engine_key(engine, question, members);
+    engine->n_steps++;
     if (kept && key && !has_moved(engine, kept) &&
         !strcmp(strchr(kept->key, ' '), strchr(key, ' '))) {
         free(key);

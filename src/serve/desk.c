@@ -130,6 +130,17 @@ static int is_long(const struct worker *worker)
     return worker == &worker->trace->workers[LONG];
 }
 
+static uint64_t now_ms(void)
+{
+    return strobe_clock_mono_ns() / 1000000;
+}
+
+static void give_up(struct worker *worker)
+{
+    if (strobe_engine_give_up(worker->served.engine, now_ms(), REST_MS))
+        malloc_trim(0);
+}
+
 static void answer(struct worker *worker, struct strobe_json *json, const struct question *question)
 {
     struct strobe_reply reply = {0};
@@ -142,6 +153,8 @@ static void answer(struct worker *worker, struct strobe_json *json, const struct
     send(worker->trace, question->who, question->id, &reply);
     if (worker->served.has_new_notes)
         tell_notes(worker);
+    if (!is_long(worker)) /* a page that follows a recording asks all the time: nobody rests */
+        give_up(worker);
 }
 
 /* ---- a growing file ---- */
@@ -189,7 +202,7 @@ static int read_on(struct worker *worker)
 static void look_again(struct worker *worker)
 {
     struct strobe_desk_trace *trace = worker->trace;
-    uint64_t now = strobe_clock_mono_ns() / 1000000;
+    uint64_t now = now_ms();
     struct stat st;
     if (trace->state != FOLLOWED_OPEN || now - worker->told_ms < TELL_MS)
         return;

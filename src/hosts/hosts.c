@@ -50,7 +50,7 @@ static void say_who(struct strobe_hosts *hosts)
 
 void strobe_hosts_store(struct strobe_hosts *hosts, bool is_last)
 {
-    enum { KEPT_MAX = 1 << 20 }; /* bytes */
+    enum { KEPT_MAX = 128 << 10 }; /* bytes */
     struct strobe_records *records = &hosts->records;
     if (!strobe_file_put_records(hosts->writer, records))
         return;

@@ -225,6 +225,7 @@ static void look_again(struct worker *worker)
     if (!read_on(worker))
         return;
     strobe_tables_update(&worker->served.engine->tables);
+    strobe_tables_rest(&worker->served.engine->tables);
     tell_grown(worker);
     worker->told_ms = now;
 }

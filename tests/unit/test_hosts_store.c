@@ -88,10 +88,12 @@ static void what_finds_no_room_to_the_end_is_counted(void **state)
 static void records_that_become_too_many_are_counted(void **state)
 {
     (void)state;
+    static char text[1000];
     uint64_t n_made = 0;
+    memset(text, 'x', sizeof text - 1);
     limit_file(1);
     while (!hosts.status.n_unstored) {
-        strobe_hosts_note(&hosts, "one of many");
+        strobe_hosts_note(&hosts, text);
         strobe_hosts_store(&hosts, false);
         n_made++;
     }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -50,7 +51,7 @@ static void after_a_failed_allocation_files_keep_their_modules(void **state)
     skip(); /* the sanitizer has a calloc of its own */
 }
 #else
-void *__libc_calloc(size_t n, size_t size);
+void *__libc_calloc(size_t n, size_t size); /* the C library's own */
 static int has_no_memory;
 
 void *calloc(size_t n, size_t size)

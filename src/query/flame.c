@@ -289,12 +289,11 @@ static void do_block(struct run *run, uint32_t block)
 static void do_blocks(struct run *run, uint64_t most_events)
 {
     struct strobe_flame *flame = run->flame;
-    for (uint64_t n_events = 0; !run->failed && n_events < most_events;) {
+    for (uint64_t n_events = 0; !run->failed;) {
         uint32_t block = strobe_view_next(flame->view, flame->next_block, flame->lo, flame->hi);
-        if (block == STROBE_VIEW_NO_BLOCK) {
-            flame->is_whole = 1;
+        flame->is_whole = block == STROBE_VIEW_NO_BLOCK;
+        if (flame->is_whole || n_events >= most_events)
             return;
-        }
         do_block(run, block);
         flame->next_block = block + 1;
         n_events += strobe_view_block(flame->view, block).n_events;

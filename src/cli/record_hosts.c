@@ -75,6 +75,9 @@ void strobe_record_hosts_show_end(const struct strobe_hosts_status *status)
                 status->has_kernel ? "" : ", without the kernel's stamps");
     if (status->listens)
         fprintf(stderr, "strobe: %u other recorders asked for the clock\n", status->n_asking);
+    if (status->n_unstored)
+        fprintf(stderr, "strobe: %llu records of clocks were lost: the trace did not take them\n",
+                (unsigned long long)status->n_unstored);
     if (status->n_refused)
         fprintf(stderr, "strobe: %u datagrams were refused: they were not signed with this key\n",
                 status->n_refused);

@@ -36,7 +36,7 @@ static void put_nodes(struct strobe_engine *engine, struct strobe_reply *reply,
 
 /* ---- steps ---- */
 
-enum { STEP = 1 << 20 }; /* events that one answer looks at */
+enum { STEP = 1 << 19 }; /* events that one answer looks at */
 
 /* A flame graph that is made in steps; it is given up when it is whole, or when another one is asked for. */
 struct strobe_kept_flame {
@@ -91,6 +91,7 @@ static struct strobe_kept_flame *keep(struct strobe_engine *engine,
     static const char *const members[] = {"from", "to", "tracks", "mode", NULL};
     struct strobe_kept_flame *kept = engine->flame;
     char *key = strobe_engine_key(engine, question, members);
+    engine->n_steps++;
     if (kept && key && !has_moved(engine, kept) &&
         !strcmp(strchr(kept->key, ' '), strchr(key, ' '))) {
         free(key);

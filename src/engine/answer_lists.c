@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "engine/tracks.h"
 
 /* ---- messages ---- */
@@ -176,11 +177,10 @@ void strobe_engine_answer_frames(struct strobe_engine *engine, const struct stro
     }
     strobe_engine_span(engine, question, &lo, &hi);
     uint64_t limit = strobe_engine_count(question, "limit", 100000, 1000000);
-    uint32_t first = 0, n = 0;
-    while (first < table->n_rows && table->rows[first].begin < lo)
-        first++;
-    while (first + n < table->n_rows && table->rows[first + n].begin <= hi)
-        n++;
+    const struct strobe_pixel_row *rows = table->rows; /* by begin */
+    uint32_t first = (uint32_t)STROBE_ARRAY_BISECT(0, table->n_rows, i, rows[i].begin < lo);
+    uint32_t n =
+        (uint32_t)STROBE_ARRAY_BISECT(first, table->n_rows, i, rows[i].begin <= hi) - first;
     strobe_reply_u64(reply, "total", n);
     n = n < limit ? n : (uint32_t)limit;
     double *t0 = strobe_reply_f64(reply, "t0", n), *t1 = strobe_reply_f64(reply, "t1", n);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "engine/tracks.h"
 #include "query/pixels.h"
 
@@ -119,41 +120,40 @@ static void add_mark(struct marks *marks, uint64_t tick, double value, uint32_t 
         marks->rows[marks->n++] = (struct strobe_pixel_mark){bucket, value, value, value, 1, level};
 }
 
-/* The ticks whose buckets are shown: those that are looked at, of a plot with the last value before and the first behind. */
-static void find_bounds(const struct drawing *drawing, const struct strobe_table *table, uint32_t k,
-                        uint64_t *lo, uint64_t *hi)
+/* The values of a plot in [*first, *end), by tick: those in the buckets that are looked at, and all in the bucket of the last one before
+ * and of the first one behind. Found by halves: the others may lie in a file. */
+static void find_values(const struct drawing *drawing, const struct strobe_table *table, uint32_t k,
+                        uint32_t *first, uint32_t *end)
 {
-    *lo = drawing->ask.lo >> k << k;
-    *hi = ((drawing->ask.hi >> k) + 1) << k;
-    uint64_t before = *lo, behind = *hi;
-    for (uint32_t i = 0; i < table->n_values; i++) {
-        uint64_t tick = table->values[i].tick;
-        if (tick < *lo)
-            before = tick >> k << k;
-        if (tick >= *hi) {
-            behind = ((tick >> k) + 1) << k;
-            break;
-        }
-    }
-    *lo = before;
-    *hi = behind;
+    const struct strobe_table_value *values = table->values;
+    uint64_t lo = drawing->ask.lo >> k, hi = drawing->ask.hi >> k;
+    uint32_t n = table->n_values;
+    uint32_t from = (uint32_t)STROBE_ARRAY_BISECT(0, n, i, values[i].tick >> k < lo);
+    uint32_t to = (uint32_t)STROBE_ARRAY_BISECT(from, n, i, values[i].tick >> k <= hi);
+    uint64_t before = from ? values[from - 1].tick >> k : 0;
+    uint64_t behind = to < n ? values[to].tick >> k : 0;
+    *first = (uint32_t)STROBE_ARRAY_BISECT(0, from, i, values[i].tick >> k < before);
+    *end = (uint32_t)STROBE_ARRAY_BISECT(to, n, i, values[i].tick >> k <= behind);
 }
 
 static void mark_table(struct drawing *drawing, const struct strobe_table *table,
                        struct marks *marks)
 {
     const struct strobe_tables *tables = &drawing->engine->tables;
-    uint64_t lo, hi;
-    find_bounds(drawing, table, marks->k, &lo, &hi);
+    const struct strobe_message *messages = tables->messages;
+    uint64_t lo = drawing->ask.lo >> marks->k, hi = drawing->ask.hi >> marks->k;
+    uint32_t first, end;
     marks->n = 0;
-    for (uint32_t i = 0; i < table->n_values; i++)
-        if (table->values[i].tick >= lo && table->values[i].tick < hi)
-            add_mark(marks, table->values[i].tick, table->values[i].value, 0);
-    for (uint32_t i = 0; table->kind == STROBE_TABLE_MESSAGES && i < tables->n_messages; i++) {
-        const struct strobe_message *message = &tables->messages[i];
-        if (message->process == table->process && message->tick >= lo && message->tick < hi)
-            add_mark(marks, message->tick, 0, (message->severity & 255) + 1);
-    }
+    find_values(drawing, table, marks->k, &first, &end);
+    for (uint32_t i = first; i < end; i++)
+        add_mark(marks, table->values[i].tick, table->values[i].value, 0);
+    if (table->kind != STROBE_TABLE_MESSAGES)
+        return;
+    first =
+        (uint32_t)STROBE_ARRAY_BISECT(0, tables->n_messages, i, messages[i].tick >> marks->k < lo);
+    for (uint32_t i = first; i < tables->n_messages && messages[i].tick >> marks->k <= hi; i++)
+        if (messages[i].process == table->process)
+            add_mark(marks, messages[i].tick, 0, (messages[i].severity & 255) + 1);
 }
 
 /* ---- the answer ---- */

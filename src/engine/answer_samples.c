@@ -142,6 +142,7 @@ static struct strobe_kept_samples *keep(struct strobe_engine *engine,
     static const char *const members[] = {"from", "to", "tracks", "mode", "of", "loc", NULL};
     struct strobe_kept_samples *kept = engine->samples;
     char *key = strobe_engine_key(engine, question, members);
+    engine->n_steps++;
     strobe_stack_symbols_load(engine->trace, &engine->symbols);
     if (kept && key && kept->n_symbols == engine->symbols.n_rows &&
         ((!kept->loc && !kept->tree.is_off) || !strcmp(kept->key, key)) &&

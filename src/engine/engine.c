@@ -307,3 +307,15 @@ void strobe_engine_rest(struct strobe_engine *engine)
     strobe_kept_samples_free(engine->samples);
     engine->samples = NULL;
 }
+
+int strobe_engine_give_up(struct strobe_engine *engine, uint64_t now_ms, uint64_t after_ms)
+{
+    if (engine->n_timed != engine->n_steps) {
+        engine->n_timed = engine->n_steps;
+        engine->stepped_ms = now_ms;
+    }
+    if ((!engine->flame && !engine->samples) || now_ms - engine->stepped_ms < after_ms)
+        return 0;
+    strobe_engine_rest(engine);
+    return 1;
+}

@@ -50,7 +50,9 @@ struct strobe_engine {
     struct strobe_kept_locks *locks;       /* owned, likewise */
     struct strobe_kept_samples *samples;   /* owned, likewise */
     struct strobe_ops *ops;                /* owned: grows with the file; NULL: not asked for yet */
-    uint64_t n_grown; /* how often the file has grown: what was kept is out of date */
+    uint64_t n_grown;             /* how often the file has grown: what was kept is out of date */
+    uint64_t n_steps;             /* questions whose rest is kept: flame graphs and samples; */
+    uint64_t n_timed, stepped_ms; /* how many of them strobe_engine_give_up knew, and since when */
 };
 
 /* Questions about an open trace, which the engine then owns (closed on failure too); `name`: of its file. */
@@ -63,6 +65,9 @@ enum strobe_err strobe_engine_refresh(struct strobe_engine *engine, int *grown);
 
 /* Nobody asks at present: what was begun for the next step of a question is given up. */
 void strobe_engine_rest(struct strobe_engine *engine);
+
+/* To be called after answers: somebody asks, but not on with what was begun. After so long that is given up, as above. 1: it was. */
+int strobe_engine_give_up(struct strobe_engine *engine, uint64_t now_ms, uint64_t after_ms);
 
 /* Answer a parsed question. What can't be answered says so in words. */
 void strobe_engine_answer(struct strobe_engine *engine, const struct strobe_json *question,

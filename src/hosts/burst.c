@@ -73,8 +73,7 @@ static void end_burst(struct strobe_hosts *hosts, struct strobe_hosts_peer *peer
         if (!hosts->status.best_ns || ns < hosts->status.best_ns)
             hosts->status.best_ns = ns;
     }
-    strobe_file_put_records(hosts->writer, &hosts->records);
-    strobe_records_reset(&hosts->records);
+    strobe_hosts_store(hosts, false);
     peer->waits = false;
     peer->n_asked = peer->n_burst = 0;
     peer->next_ns = now_ns + (++peer->n_bursts < N_EARLY ? EARLY_NS : EVERY_NS);

@@ -41,6 +41,26 @@ void strobe_hosts_note(struct strobe_hosts *hosts, const char *text)
     strobe_records_end(&hosts->records);
 }
 
+/* What the other records need: their kinds, and whose they are. */
+static void say_who(struct strobe_hosts *hosts)
+{
+    strobe_records_kinds(&hosts->records);
+    strobe_hosts_note_id(hosts, hosts->id, STROBE_CLOCK_ROLE_OWN, hosts->name, "");
+}
+
+void strobe_hosts_store(struct strobe_hosts *hosts, bool is_last)
+{
+    enum { KEPT_MAX = 128 << 10 }; /* bytes */
+    struct strobe_records *records = &hosts->records;
+    if (!strobe_file_put_records(hosts->writer, records))
+        return;
+    if (!is_last && !records->failed && records->n_bytes <= KEPT_MAX)
+        return;
+    hosts->status.n_unstored += records->n_records + records->failed;
+    strobe_records_reset(records);
+    say_who(hosts);
+}
+
 /* ---- answers ---- */
 
 static void send_packet(struct strobe_hosts *hosts, struct strobe_clock_packet *packet,
@@ -67,8 +87,7 @@ static void note_asking(struct strobe_hosts *hosts, const struct strobe_clock_pa
     hosts->asking[hosts->status.n_asking++] =
         (struct strobe_hosts_asking){packet->from, *from, n_from};
     strobe_hosts_note_id(hosts, packet->from, STROBE_CLOCK_ROLE_ASKING, packet->name, "");
-    strobe_file_put_records(hosts->writer, &hosts->records);
-    strobe_records_reset(&hosts->records);
+    strobe_hosts_store(hosts, false);
 }
 
 void strobe_hosts_answer(struct strobe_hosts *hosts)
@@ -170,16 +189,14 @@ static void say_farewell(struct strobe_hosts *hosts)
 static void *run(void *context)
 {
     struct strobe_hosts *hosts = context;
-    strobe_records_kinds(&hosts->records);
-    strobe_hosts_note_id(hosts, hosts->id, STROBE_CLOCK_ROLE_OWN, hosts->name, "");
-    strobe_file_put_records(hosts->writer, &hosts->records);
-    strobe_records_reset(&hosts->records);
+    say_who(hosts);
+    strobe_hosts_store(hosts, false);
     strobe_stamps_look(&hosts->stamps);
     while (serve(hosts, tick_all(hosts, false)))
         ;
     ask_last(hosts);
     say_farewell(hosts);
-    strobe_file_put_records(hosts->writer, &hosts->records);
+    strobe_hosts_store(hosts, true);
     return NULL;
 }
 

@@ -39,7 +39,8 @@ struct strobe_hosts_status {
     uint32_t n_asking;             /* that asked */
     uint32_t n_refused;            /* datagrams without the right code, at most UINT32_MAX */
     uint64_t n_exchanges;
-    uint64_t best_ns; /* the shortest way there and back, 0: none */
+    uint64_t n_unstored; /* records that the file did not take */
+    uint64_t best_ns;    /* the shortest way there and back, 0: none */
     bool listens, has_kernel;
     char silent[STROBE_HOSTS_NAME]; /* one that never answered, "": none */
 };

@@ -73,6 +73,9 @@ void strobe_hosts_answer(struct strobe_hosts *hosts);
 /* Who somebody is, for the trace. */
 void strobe_hosts_note_id(struct strobe_hosts *hosts, struct strobe_clock_id id, uint32_t role,
                           const char *name, const char *address);
+/* What was learned goes to the trace. What the file can't take is kept for the next time, up to a bound, and then counted
+ * (status.n_unstored); is_last: there is no next time. */
+void strobe_hosts_store(struct strobe_hosts *hosts, bool is_last);
 /* A remark for the trace. */
 void strobe_hosts_note(struct strobe_hosts *hosts, const char *text);
 

@@ -49,6 +49,20 @@ struct strobe_preload_regs {
 uint32_t strobe_preload_stack_of(const struct strobe_preload_regs *regs, uint64_t *out,
                                  uint32_t room, bool *is_cut);
 
+/* What is mapped at an address. */
+struct strobe_preload_mapping {
+    uint64_t start, end, offset; /* of a file: where it begins in it */
+    bool is_code;
+    const char
+        *path; /* borrowed: in `room`, not terminated; "[vdso]", or empty where it is no file's */
+    size_t n_path;
+};
+
+/* Find it, with room for the kernel's list. False: nothing is there, or it can't be known; start and end are those of the gap then.
+ * Any context; errno may change. */
+bool strobe_preload_find_mapping(uint64_t pc, char *room, size_t n_room,
+                                 struct strobe_preload_mapping *out);
+
 /* Sample this process by timers. Before main. */
 void strobe_preload_timers(void);
 void strobe_preload_timers_forked(void);

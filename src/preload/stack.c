@@ -6,15 +6,13 @@
  * their addresses; a stack that is new is emitted, once, as a STACK event.
  *
  * Nothing is read that is not known to be readable. x86-64 has rows; elsewhere frame pointers alone.  SPDX-License-Identifier: MIT */
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "client/client.h"
@@ -26,6 +24,7 @@ enum {
     ROWS = 1 << 15,       /* addresses whose rows are kept */
     STACKS = 1 << 17,     /* slots for stacks; three quarters are used */
     MODULES = 256,        /* files with rows */
+    BARE = 8,             /* ranges of addresses without a file that are kept */
     PAGES_AT_ONCE = 2048, /* of a stack that are looked at in one walk */
     PAGE = 4096,
     BP = 6,
@@ -75,11 +74,18 @@ struct module {
     int is_registered; /* with the recorder */
 };
 
+/* Addresses of no file: code that was made at run time, or nothing at all. They are looked at again after a while. */
+struct fileless {
+    uint64_t start, end, until_s;
+};
+
 static struct {
     struct kept_row *rows;  /* owned: ROWS */
     struct module *modules; /* owned: MODULES */
     uint8_t *scratch;       /* owned: STROBE_CFI_SCRATCH */
     uint32_t n_modules;
+    struct fileless bare[BARE]; /* the last ones that were found; under `owner` */
+    uint32_t n_bare;
     int owner; /* tid of who looks a row up; 0: nobody */
 } tables;
 
@@ -127,36 +133,6 @@ void strobe_preload_stack_forked(void)
 
 /* ---- modules ---- */
 
-struct search {
-    uint64_t pc, start, end, bias, offset;
-    char path[512];
-    bool found, is_vdso;
-};
-
-static int match_object(struct dl_phdr_info *info, size_t size, void *context)
-{
-    struct search *search = context;
-    (void)size;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-        uint64_t start = info->dlpi_addr + ph->p_vaddr;
-        if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X) || search->pc < start ||
-            search->pc - start >= ph->p_memsz)
-            continue;
-        const char *path = info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
-        search->is_vdso = (uint64_t)getauxval(AT_SYSINFO_EHDR) == info->dlpi_addr + ph->p_vaddr;
-        search->found = strlen(path) < sizeof search->path;
-        if (search->found)
-            strcpy(search->path, path);
-        search->start = start;
-        search->end = start + ph->p_memsz;
-        search->bias = info->dlpi_addr;
-        search->offset = ph->p_offset;
-        return 1;
-    }
-    return 0;
-}
-
 /* The whole file, read-only; no descriptor stays open. */
 static const uint8_t *map_file(const char *path, uint64_t *n_bytes)
 {
@@ -171,33 +147,63 @@ static const uint8_t *map_file(const char *path, uint64_t *n_bytes)
     return at == -1 ? NULL : (const uint8_t *)at;
 }
 
+static uint64_t now_s(void)
+{
+    struct timespec now = {0};
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, &now);
+    return (uint64_t)now.tv_sec;
+}
+
+static bool is_bare(uint64_t pc)
+{
+    uint64_t now = now_s();
+    for (uint32_t i = 0; i < BARE; i++)
+        if (pc >= tables.bare[i].start && pc < tables.bare[i].end && now < tables.bare[i].until_s)
+            return true;
+    return false;
+}
+
+/* Rows of a file, or of the vdso, which is in memory. */
+static void open_rows(struct module *module, uint64_t pc, bool is_vdso)
+{
+    struct strobe_cfi_source source = {.fd = -1};
+    uint64_t vaddr;
+    if (is_vdso) {
+        source.bytes = (const uint8_t *)module->start;
+        source.n_bytes = module->end - module->start;
+    } else {
+        source.bytes = map_file(module->path, &source.n_bytes);
+    }
+    module->has_cfi = source.bytes && strobe_cfi_open(&module->cfi, source, tables.scratch) &&
+                      strobe_cfi_vaddr(&module->cfi, pc - module->start + module->offset, &vaddr);
+    module->bias = module->has_cfi ? pc - vaddr : 0;
+}
+
 static struct module *find_module(uint64_t pc)
 {
-    struct search search = {.pc = pc};
+    struct strobe_preload_mapping mapped;
     for (uint32_t i = 0; i < tables.n_modules; i++)
         if (pc >= tables.modules[i].start && pc < tables.modules[i].end)
             return &tables.modules[i];
-    dl_iterate_phdr(match_object, &search);
-    if (!search.found || tables.n_modules == MODULES)
+    if (tables.n_modules == MODULES || is_bare(pc))
         return NULL;
     struct module *module = &tables.modules[tables.n_modules];
-    struct strobe_cfi_source source = {.fd = -1};
-    if (search.is_vdso) { /* no file, and all of it is in memory */
-        source.bytes = (const uint8_t *)search.start;
-        source.n_bytes = search.end - search.start;
-    } else {
-        source.bytes = map_file(search.path, &source.n_bytes);
+    bool is_found =
+        strobe_preload_find_mapping(pc, (char *)tables.scratch, STROBE_CFI_SCRATCH, &mapped) &&
+        mapped.is_code;
+    bool is_vdso = is_found && mapped.n_path == 6 && !memcmp(mapped.path, "[vdso]", 6);
+    if (!is_found || !(is_vdso || (mapped.n_path && mapped.path[0] == '/')) ||
+        mapped.n_path >= sizeof module->path) {
+        tables.bare[tables.n_bare++ % BARE] =
+            (struct fileless){mapped.start, mapped.end, now_s() + 2};
+        return NULL;
     }
-    module->start = search.start;
-    module->end = search.end;
-    module->bias = search.bias;
-    module->offset = search.offset;
-    memcpy(module->path, search.path, sizeof module->path);
-    if (!strcmp(search.path, "/proc/self/exe")) {
-        long n = syscall(SYS_readlink, search.path, module->path, sizeof module->path - 1);
-        module->path[n > 0 ? n : 0] = 0;
-    }
-    module->has_cfi = source.bytes && strobe_cfi_open(&module->cfi, source, tables.scratch);
+    module->start = mapped.start;
+    module->end = mapped.end;
+    module->offset = mapped.offset;
+    memcpy(module->path, mapped.path, mapped.n_path);
+    module->path[mapped.n_path] = 0;
+    open_rows(module, pc, is_vdso);
     __atomic_store_n(&tables.n_modules, tables.n_modules + 1, __ATOMIC_RELEASE);
     return module;
 }

@@ -50,19 +50,27 @@ static enum strobe_err index_nodes(struct strobe_flame *flame)
     return err;
 }
 
-/* Take out nodes and all that is below them; keep[i] is replaced by the number of nodes kept up to it. The index no longer
- * holds. */
-static void drop_nodes(struct strobe_flame *flame, uint32_t *keep)
+/* Copy the nodes that are kept to `to`, which may be where they are; keep[i] is replaced by the number of nodes kept up to it. Of
+ * a node that is kept, so is its parent. The number kept. */
+static uint32_t copy_nodes(const struct strobe_flame *flame, uint32_t *keep,
+                           struct strobe_flame_node *to)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < flame->n_nodes; i++) {
         struct strobe_flame_node node = flame->nodes[i];
         if (keep[i]) {
             node.parent = node.parent ? keep[node.parent - 1] : 0;
-            flame->nodes[n++] = node;
+            to[n++] = node;
         }
         keep[i] = n;
     }
+    return n;
+}
+
+/* Take out nodes and all that is below them. The index no longer holds. */
+static void drop_nodes(struct strobe_flame *flame, uint32_t *keep)
+{
+    uint32_t n = copy_nodes(flame, keep, flame->nodes);
     flame->n_left_out += flame->n_nodes - n;
     flame->n_nodes = n;
 }
@@ -281,12 +289,11 @@ static void do_block(struct run *run, uint32_t block)
 static void do_blocks(struct run *run, uint64_t most_events)
 {
     struct strobe_flame *flame = run->flame;
-    for (uint64_t n_events = 0; !run->failed && n_events < most_events;) {
+    for (uint64_t n_events = 0; !run->failed;) {
         uint32_t block = strobe_view_next(flame->view, flame->next_block, flame->lo, flame->hi);
-        if (block == STROBE_VIEW_NO_BLOCK) {
-            flame->is_whole = 1;
+        flame->is_whole = block == STROBE_VIEW_NO_BLOCK;
+        if (flame->is_whole || n_events >= most_events)
             return;
-        }
         do_block(run, block);
         flame->next_block = block + 1;
         n_events += strobe_view_block(flame->view, block).n_events;
@@ -407,53 +414,72 @@ enum strobe_err strobe_flame_add_path(struct strobe_flame *flame, const uint32_t
 
 /* ---- the largest ---- */
 
-struct weighed {
-    uint64_t ticks; /* a parent has at least its children's, even if it did not end */
-    uint32_t node;
-};
-
-static int by_weight(const void *a, const void *b)
+/* By node, its ticks. A parent has at least its children's, even if it did not end. Of all roots together. */
+static uint64_t weigh(const struct strobe_flame *flame, uint64_t *ticks)
 {
-    const struct weighed *x = a, *y = b;
-    if (x->ticks != y->ticks)
-        return x->ticks > y->ticks ? -1 : 1;
-    return x->node < y->node ? -1 : 1; /* parents before children */
-}
-
-static void weigh(struct strobe_flame *flame, struct weighed *list)
-{
-    for (uint32_t i = 0; i < flame->n_nodes; i++)
-        list[i] = (struct weighed){0, i};
+    uint64_t total = 0;
     for (uint32_t i = flame->n_nodes; i-- > 0;) { /* its children's time is there by now */
         const struct strobe_flame_node *node = &flame->nodes[i];
-        list[i].ticks = node->total > list[i].ticks ? node->total : list[i].ticks;
+        ticks[i] = node->total > ticks[i] ? node->total : ticks[i];
         if (node->parent)
-            list[node->parent - 1].ticks += list[i].ticks;
+            ticks[node->parent - 1] += ticks[i];
         else
-            flame->total += list[i].ticks;
+            total += ticks[i];
     }
+    return total;
+}
+
+/* The `rank`th largest number, counted from 1, byte by byte from the highest on: no copy is made. *n_equal: how many of those that
+ * equal it are among the `rank` largest. */
+static uint64_t find_ranked(const uint64_t *numbers, uint32_t n, uint32_t rank, uint32_t *n_equal)
+{
+    uint64_t found = 0, known = 0;
+    STROBE_ASSERT(rank >= 1 && rank <= n);
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        uint32_t n_of[256] = {0}, byte = 255;
+        for (uint32_t i = 0; i < n; i++)
+            if ((numbers[i] & known) == found)
+                n_of[numbers[i] >> shift & 255]++;
+        for (; n_of[byte] < rank; byte--)
+            rank -= n_of[byte];
+        found |= (uint64_t)byte << shift;
+        known |= 255ull << shift;
+    }
+    *n_equal = rank;
+    return found;
+}
+
+/* Mark the `limit` nodes with the most ticks, of equal ones the first: parents come before their children. The number marked. */
+static uint32_t mark_largest(const uint64_t *ticks, uint32_t n, uint32_t limit, uint32_t *keep)
+{
+    uint32_t n_equal = 0, n_kept = limit < n ? limit : n;
+    if (!n_kept)
+        return 0;
+    uint64_t least = find_ranked(ticks, n, n_kept, &n_equal);
+    for (uint32_t i = 0; i < n; i++)
+        keep[i] = ticks[i] > least || (ticks[i] == least && n_equal && n_equal--);
+    return n_kept;
 }
 
 enum strobe_err strobe_flame_choose(const struct strobe_flame *flame, uint32_t limit,
                                     struct strobe_flame *out)
 {
     uint32_t n = flame->n_nodes;
-    *out = (struct strobe_flame){
-        .n_nodes = n, .n_levels = flame->n_levels, .n_left_out = flame->n_left_out};
-    out->nodes = calloc(n + 1ull, sizeof *out->nodes);
-    struct weighed *list = calloc(n + 1ull, sizeof *list);
+    *out = (struct strobe_flame){.n_levels = flame->n_levels};
+    uint64_t *ticks = calloc(n + 1ull, sizeof *ticks);
     uint32_t *keep = calloc(n + 1ull, sizeof *keep);
-    enum strobe_err err = out->nodes && list && keep ? STROBE_OK : STROBE_ERR_NOMEM;
+    enum strobe_err err = ticks && keep ? STROBE_OK : STROBE_ERR_NOMEM;
     if (!err) {
-        if (n)
-            memcpy(out->nodes, flame->nodes, n * sizeof *out->nodes);
-        weigh(out, list);
-        qsort(list, n, sizeof *list, by_weight);
-        for (uint32_t i = 0; i < n && i < limit; i++)
-            keep[list[i].node] = 1;
-        drop_nodes(out, keep);
+        out->total = weigh(flame, ticks);
+        out->n_nodes = mark_largest(ticks, n, limit, keep);
+        out->nodes = calloc(out->n_nodes + 1ull, sizeof *out->nodes);
+        err = out->nodes ? STROBE_OK : STROBE_ERR_NOMEM;
     }
-    free(list);
+    free(ticks);
+    if (!err)
+        copy_nodes(flame, keep, out->nodes);
+    out->n_nodes = err ? 0 : out->n_nodes;
+    out->n_left_out = flame->n_left_out + n - out->n_nodes;
     free(keep);
     return err;
 }

@@ -230,10 +230,16 @@ static int next_rows(struct strobe_row_walk *walk)
         return 0;
     uint32_t n_ended =
         (uint32_t)STROBE_ARRAY_BISECT(0, place->n, i, place->rows[i].end != UINT64_MAX);
+    uint32_t first = walk->only == STROBE_ROWS_OPEN ? n_ended : 0;
+    uint32_t end = walk->only == STROBE_ROWS_ENDED ? n_ended : place->n;
+    if (place->is_flat) { /* those in between are not even looked at: they may lie in a file */
+        first = (uint32_t)STROBE_ARRAY_BISECT(first, n_ended, i, place->rows[i].end < walk->lo);
+        end = (uint32_t)STROBE_ARRAY_BISECT(first, end, i, place->rows[i].begin <= walk->hi);
+    }
     walk->step = 1;
-    walk->before = walk->only == STROBE_ROWS_OPEN ? n_ended : 0;
-    walk->rows = place->rows + walk->before;
-    walk->n = (walk->only == STROBE_ROWS_ENDED ? n_ended : place->n) - (uint32_t)walk->before;
+    walk->before = first;
+    walk->rows = place->rows + first;
+    walk->n = end - first;
     return walk->n != 0;
 }
 

@@ -67,6 +67,7 @@ struct strobe_rows_place {
     uint32_t n;
     struct strobe_paired *paired; /* borrowed: in the file; NULL: in memory */
     uint32_t track;               /* of paired->list */
+    uint8_t is_flat; /* in memory, and each that ended did so before the next one began */
 };
 
 static inline int strobe_rows_any(const struct strobe_rows_place *place)
@@ -79,7 +80,7 @@ static inline int strobe_rows_any(const struct strobe_rows_place *place)
 struct strobe_row_walk {
     const struct strobe_rows_place *place; /* borrowed */
     uint64_t lo,
-        hi; /* rows of the file that can have nothing in these ticks are left out, part by part */
+        hi; /* rows that can have nothing in these ticks are left out: of the file part by part, of flat ones all */
     int is_back; /* the other way round */
     enum { STROBE_ROWS_ALL, STROBE_ROWS_ENDED, STROBE_ROWS_OPEN } only;
     uint32_t max_parts; /* of the file, 0: all; then is_cut is set and the walk is over */

@@ -295,10 +295,13 @@ static int by_flow(const void *a, const void *b)
 
 /* ---- frames and locks ---- */
 
-static void make_frames(struct strobe_tables *tables, struct strobe_table *table)
+/* Frames go on where they ended, unless points came before: what was made long ago stays where it lies. */
+static void make_frames(struct strobe_tables *tables, struct strobe_table *table, uint32_t n_same)
 {
-    uint64_t since = UINT64_MAX;
-    for (uint32_t i = 0; i < table->n_points; i++) {
+    if (n_same < table->n_framed)
+        table->n_rows = table->n_framed = 0;
+    uint64_t since = table->n_framed ? table->since : UINT64_MAX;
+    for (uint32_t i = table->n_framed; i < table->n_points; i++) {
         const struct strobe_table_point *point = &table->points[i];
         if (point->kind != STROBE_KIND_FRAME_START && since != UINT64_MAX)
             strobe_tables_add(tables, table,
@@ -308,6 +311,8 @@ static void make_frames(struct strobe_tables *tables, struct strobe_table *table
                                                         .self = point->tick - since});
         since = point->kind == STROBE_KIND_FRAME_END ? UINT64_MAX : point->tick;
     }
+    table->n_framed = table->n_points;
+    table->since = since;
 }
 
 enum { MAX_HOLDERS = 256 }; /* of one lock at a time */
@@ -317,6 +322,7 @@ static void make_holds(struct strobe_tables *tables, struct strobe_table *table)
 {
     uint32_t holders[MAX_HOLDERS], n = 0;
     struct strobe_pixel_row row = {.loc = STROBE_TABLE_NO_LOC};
+    table->n_rows = 0;
     for (uint32_t i = 0; i < table->n_points; i++) {
         const struct strobe_table_point *point = &table->points[i];
         uint32_t at = 0;
@@ -340,9 +346,9 @@ static void make_holds(struct strobe_tables *tables, struct strobe_table *table)
 }
 
 /* Sort an array whose first *n_sorted items are in order already: of those only what the new ones go before is touched, since
- * a sort takes as much memory again as what it sorts. */
-static void sort_on(void *items, uint32_t n, size_t size, uint32_t *n_sorted,
-                    int (*order)(const void *, const void *))
+ * a sort takes as much memory again as what it sorts. How many are where they were. */
+static uint32_t sort_on(void *items, uint32_t n, size_t size, uint32_t *n_sorted,
+                        int (*order)(const void *, const void *))
 {
     char *all = items;
     uint32_t low = 0, high = *n_sorted, first;
@@ -363,6 +369,7 @@ static void sort_on(void *items, uint32_t n, size_t size, uint32_t *n_sorted,
     if (first + 1 < n)
         qsort(all + low * size, n - low, size, order);
     *n_sorted = n;
+    return low;
 }
 
 static void settle_table(struct strobe_tables *tables, struct strobe_table *table)
@@ -372,10 +379,10 @@ static void settle_table(struct strobe_tables *tables, struct strobe_table *tabl
                 by_value);
     if (table->n_points == table->sorted_points)
         return;
-    sort_on(table->points, table->n_points, sizeof *table->points, &table->sorted_points, by_point);
-    table->n_rows = 0;
+    uint32_t n_same = sort_on(table->points, table->n_points, sizeof *table->points,
+                              &table->sorted_points, by_point);
     if (table->kind == STROBE_TABLE_FRAMES)
-        make_frames(tables, table);
+        make_frames(tables, table, n_same);
     else
         make_holds(tables, table);
 }

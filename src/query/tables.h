@@ -66,6 +66,8 @@ struct strobe_table {
     uint32_t n_values, values_room, sorted_values;
     struct strobe_table_point *points; /* owned: FRAMES, LOCK, by tick */
     uint32_t n_points, points_room, sorted_points;
+    uint32_t n_framed; /* FRAMES: points that the rows are made of, */
+    uint64_t since;    /* and where the next one began; UINT64_MAX: none did */
     uint32_t n_depths;
 };
 
@@ -137,9 +139,10 @@ const struct strobe_table *strobe_tables_thread(const struct strobe_tables *tabl
 static inline struct strobe_rows_place strobe_table_place(const struct strobe_tables *tables,
                                                           const struct strobe_table *table)
 {
-    const struct strobe_rows_place place = {table->rows, table->stored ? 0 : table->n_rows,
-                                            table->stored ? tables->paired : NULL,
-                                            table->stored ? table->stored - 1 : 0};
+    const struct strobe_rows_place place = {
+        table->rows, table->stored ? 0 : table->n_rows, table->stored ? tables->paired : NULL,
+        table->stored ? table->stored - 1 : 0,
+        table->kind == STROBE_TABLE_FRAMES || table->kind == STROBE_TABLE_LOCK};
     return place;
 }
 

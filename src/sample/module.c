@@ -139,9 +139,9 @@ static struct strobe_sample_module *add_module(struct strobe_modules *modules,
     return modules->items[modules->n++] = m;
 }
 
-/* The entry of a file's identity: modules->n if it is new. */
-static enum strobe_err find_entry(struct strobe_modules *modules,
-                                  const struct strobe_module_file *file, uint32_t *entry)
+/* Where the number of the module with a file's identity stands, until the next call: 0 if there is none yet. NULL: no room for another
+ * identity. */
+static uint64_t *find_id(struct strobe_modules *modules, const struct strobe_module_file *file)
 {
     STROBE_ASSERT(file->path && file->n_build_id <= sizeof file->build_id);
     struct identity key;
@@ -154,20 +154,25 @@ static enum strobe_err find_entry(struct strobe_modules *modules,
         key.minor = file->minor;
     }
     snprintf(key.path, sizeof key.path, "%s", file->path);
-    enum strobe_err err = strobe_textmap_add(&modules->ids, &key, sizeof key, entry);
-    STROBE_ASSERT(err || *entry <= modules->n);
-    return err;
+    uint32_t entry;
+    if (strobe_textmap_add(&modules->ids, &key, sizeof key, &entry))
+        return NULL;
+    uint64_t *id = &modules->ids.entries[entry].value;
+    STROBE_ASSERT(*id <= modules->n);
+    return id;
 }
 
 struct strobe_sample_module *strobe_modules_find(struct strobe_modules *modules,
                                                  const struct strobe_module_file *file)
 {
-    uint32_t entry;
-    if (find_entry(modules, file, &entry))
+    uint64_t *id = find_id(modules, file);
+    if (!id)
         return NULL;
-    if (entry < modules->n)
-        return modules->items[entry];
-    return add_module(modules, file); /* without memory: this identity is never had again */
+    if (*id)
+        return modules->items[*id - 1];
+    struct strobe_sample_module *m = add_module(modules, file);
+    *id = m ? m->id : 0; /* without memory: it is tried again the next time */
+    return m;
 }
 
 /* What a module's own file says of it. */
@@ -193,12 +198,12 @@ uint32_t strobe_modules_move(struct strobe_modules *modules, struct strobe_modul
     STROBE_ASSERT(id && id <= from->n);
     struct strobe_sample_module *m = from->items[id - 1], *to;
     struct strobe_module_file file = file_of(m);
-    uint32_t entry;
-    if (find_entry(modules, &file, &entry))
+    uint64_t *moved = find_id(modules, &file);
+    if (!moved)
         return 0;
-    if (entry < modules->n && (modules->items[entry]->fd >= 0 || m->fd < 0))
-        return entry + 1;
-    if (entry == modules->n) {
+    if (*moved && (modules->items[*moved - 1]->fd >= 0 || m->fd < 0))
+        return (uint32_t)*moved;
+    if (!*moved) {
         to = calloc(1, sizeof *to);
         if (!to || STROBE_ARRAY_RESERVE(modules->items, modules->room, modules->n + 1ull) ||
             !(to->path = strdup(m->path))) {
@@ -206,9 +211,10 @@ uint32_t strobe_modules_move(struct strobe_modules *modules, struct strobe_modul
             return 0;
         }
         modules->items[modules->n++] = to;
+        *moved = modules->n;
     }
-    to = modules->items[entry];
-    to->id = entry + 1;
+    to = modules->items[*moved - 1];
+    to->id = (uint32_t)*moved;
     to->fd = m->fd;
     to->has_cfi = m->has_cfi;
     to->cfi = m->cfi;

@@ -23,6 +23,7 @@ enum {
     POLL_MS = 50,   /* a growing file is looked at so often */
     TELL_MS = 200,  /* and its pages are notified at most so often */
     REST_MS = 2000, /* what was begun and is not asked on for so long is given up */
+    TRIM_MS = 1000, /* and free memory goes back to the system so often, while there are answers */
 };
 
 struct question {
@@ -46,7 +47,8 @@ struct worker {
     uint8_t is_running;
     struct question *first, *last; /* owned: what waits */
     uint32_t n_waiting;
-    uint64_t told_ms; /* when pages were told last */
+    uint64_t told_ms;    /* when pages were told last */
+    uint64_t trimmed_ms; /* when free memory was given back */
     pthread_t thread;
     pthread_cond_t wake;
     int has_thread;
@@ -130,6 +132,23 @@ static int is_long(const struct worker *worker)
     return worker == &worker->trace->workers[LONG];
 }
 
+static uint64_t now_ms(void)
+{
+    return strobe_clock_mono_ns() / 1000000;
+}
+
+/* After a slow answer: a page that follows a recording asks all the time, so that nobody rests. What answers were made of is free
+ * by now, but lies between what is kept. */
+static void give_back(struct worker *worker)
+{
+    uint64_t now = now_ms();
+    if (!strobe_engine_give_up(worker->served.engine, now, REST_MS) &&
+        now - worker->trimmed_ms < TRIM_MS)
+        return;
+    malloc_trim(0);
+    worker->trimmed_ms = now;
+}
+
 static void answer(struct worker *worker, struct strobe_json *json, const struct question *question)
 {
     struct strobe_reply reply = {0};
@@ -142,6 +161,8 @@ static void answer(struct worker *worker, struct strobe_json *json, const struct
     send(worker->trace, question->who, question->id, &reply);
     if (worker->served.has_new_notes)
         tell_notes(worker);
+    if (worker == &worker->trace->workers[SLOW])
+        give_back(worker);
 }
 
 /* ---- a growing file ---- */
@@ -189,7 +210,7 @@ static int read_on(struct worker *worker)
 static void look_again(struct worker *worker)
 {
     struct strobe_desk_trace *trace = worker->trace;
-    uint64_t now = strobe_clock_mono_ns() / 1000000;
+    uint64_t now = now_ms();
     struct stat st;
     if (trace->state != FOLLOWED_OPEN || now - worker->told_ms < TELL_MS)
         return;
@@ -204,6 +225,7 @@ static void look_again(struct worker *worker)
     if (!read_on(worker))
         return;
     strobe_tables_update(&worker->served.engine->tables);
+    strobe_tables_rest(&worker->served.engine->tables);
     tell_grown(worker);
     worker->told_ms = now;
 }
@@ -233,7 +255,7 @@ static int wait_for_work(struct worker *worker, uint64_t ms)
     return pthread_cond_timedwait(&worker->wake, &worker->trace->desk->lock, &until) != ETIMEDOUT;
 }
 
-/* The slow threads: nobody asks. What answers were made of is free by now, but lies between what is kept. */
+/* The slow threads: nobody asks. */
 static void rest(struct worker *worker)
 {
     pthread_mutex_t *lock = &worker->trace->desk->lock;

@@ -15,12 +15,15 @@
  *   burner greedy SECONDS            it takes every real-time signal half-way: exit status 3 if one of them comes then
  *   burner given SECONDS             it gives every real-time signal its default half-way, while a thread has all of them blocked and then not
  *   burner shrunk SECONDS            on a stack of its own, of which the upper part is unmapped half-way, in code that no table describes
+ *   burner listed SECONDS            in code that it makes, with a lock that a thread waits for while it lists the loaded files
+ *   burner narrow SECONDS BYTES      in a thread whose alternate stack has so many bytes beside the kernel's frame, and nothing below it
  *   burner naps ROUNDS               short sleeps between short work: exit status 3 if one of them ends early
  *   burner refuse COMMAND ...        run a command that may not open perf events: it gets BURNER_ERRNO (EACCES)
  *
  * SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -29,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -396,6 +400,79 @@ static int shrunk(double seconds)
 }
 #endif
 
+/* The loader's lock is held around the calls of `see_file`; that waits for a lock that the main thread holds. */
+static int is_listing;
+
+static int see_file(struct dl_phdr_info *info, size_t size, void *context)
+{
+    (void)info, (void)size, (void)context;
+    __atomic_store_n(&is_listing, 1, __ATOMIC_RELEASE);
+    pthread_mutex_lock(&turn);
+    pthread_mutex_unlock(&turn);
+    return 1;
+}
+
+static void *list_files(void *context)
+{
+    dl_iterate_phdr(see_file, NULL);
+    return context;
+}
+
+static int listed(double seconds)
+{
+    pthread_t thread;
+    const void *at = make_code();
+    pthread_mutex_lock(&turn);
+    if (pthread_create(&thread, NULL, list_files, NULL))
+        return 1;
+    while (!__atomic_load_n(&is_listing, __ATOMIC_ACQUIRE))
+        usleep(1000);
+    run_code(at, seconds);
+    pthread_mutex_unlock(&turn);
+    pthread_join(thread, NULL);
+    return 0;
+}
+
+struct narrow {
+    double seconds;
+    size_t n_bytes;
+};
+
+FAR void narrow_burn(double seconds)
+{
+    burn(seconds);
+    sink++;
+}
+
+/* The alternate stack begins where a page begins that can't be written. */
+static void *narrow(void *context)
+{
+    enum { PAGE = 4096, PAGES = 16 };
+    const struct narrow *how = context;
+    char *at = mmap(NULL, (PAGES + 1) * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED || mprotect(at + PAGE, PAGES * PAGE, PROT_READ | PROT_WRITE))
+        exit(1);
+    unsigned long least = getauxval(AT_MINSIGSTKSZ);
+    stack_t stack = {.ss_sp = at + PAGE, .ss_size = (least ? least : 2048) + how->n_bytes};
+    if (sigaltstack(&stack, NULL))
+        exit(1);
+    narrow_burn(how->seconds);
+    stack_t none = {.ss_flags = SS_DISABLE}, old;
+    if (sigaltstack(&none, &old) || old.ss_sp != stack.ss_sp || old.ss_size != stack.ss_size)
+        exit(1);
+    return NULL;
+}
+
+static int run_narrow(double seconds, size_t n_bytes)
+{
+    pthread_t thread;
+    struct narrow how = {seconds, n_bytes};
+    if (pthread_create(&thread, NULL, narrow, &how))
+        return 1;
+    pthread_join(thread, NULL);
+    return 0;
+}
+
 static int naps(long rounds)
 {
     const struct timespec nap = {0, 200000};
@@ -467,6 +544,10 @@ int main(int argc, char **argv)
         return given(seconds);
     } else if (!strcmp(what, "shrunk")) {
         return shrunk(seconds);
+    } else if (!strcmp(what, "listed")) {
+        return listed(seconds);
+    } else if (!strcmp(what, "narrow")) {
+        return run_narrow(seconds, argc > 3 ? (size_t)atol(argv[3]) : 0);
     } else if (!strcmp(what, "naps")) {
         return naps(atol(argv[2]));
     } else if (!strcmp(what, "refuse")) {

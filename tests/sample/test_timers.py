@@ -136,6 +136,25 @@ class Manners(Timers):
         _, rows, _ = self.timed(BURNER, "shrunk", "0.3")  # its status says that it ended in order
         self.assertTrue([row for row in rows if "spin_on" in functions(row)])
 
+    @unittest.skipUnless(os.uname().machine == "x86_64", "the code is x86-64's")
+    def test_a_thread_that_holds_the_loaders_lock_is_not_waited_for(self):
+        trace, rows, _ = self.timed("timeout", "60", BURNER, "listed", "0.3")  # it waits for the one that is sampled
+        self.assertTrue([row for row in rows if "listed" in functions(row)])
+        self.assertEqual(self.gaps(trace)[1], 0)
+
+    def test_a_small_alternate_stack_has_room_for_whole_samples(self):
+        for n_bytes in (1100, 2500, 4400, 6000):  # beside the kernel's frame: of 8 KiB, 4.4 are left with AVX-512
+            trace, rows, _ = self.timed(BURNER, "narrow", "0.2", str(n_bytes))
+            stacks = [functions(row) for row in rows if "narrow_burn" in functions(row)]
+            self.assertTrue(stacks)
+            self.assertLessEqual({stack[-1] for stack in stacks}, OUTERMOST)
+            self.assertEqual(self.gaps(trace)[1], 0)
+
+    def test_time_with_an_alternate_stack_for_no_signal_is_missed_and_counted(self):
+        trace, rows, _ = self.timed(BURNER, "narrow", "0.3", "300")
+        self.assertFalse([row for row in rows if "narrow_burn" in functions(row)])
+        self.assertGreaterEqual(self.gaps(trace)[0], 0.3 * HZ - 2)
+
     def test_memory_is_recorded_beside_it(self):
         trace, rows, _ = self.timed(sys.executable, "-S", "-c", "rows = [[i] * 9 for i in range(200000)]; print(len(rows))",
                                     options=("--memory=all", "--python", "off"))

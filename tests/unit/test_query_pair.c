@@ -181,7 +181,7 @@ static void each_level_counts_every_row(void **state)
     uint32_t n_levels = 0;
     for (uint32_t i = 0; i < paired->list.n_tracks; i++) {
         const struct strobe_paired_track *track = &paired->list.tracks[i];
-        const struct strobe_rows_place place = {NULL, 0, paired, i};
+        const struct strobe_rows_place place = {NULL, 0, paired, i, 0};
         struct strobe_row_walk walk = {.place = &place, .hi = UINT64_MAX};
         uint64_t n = 0;
         while (strobe_row_walk_next(&walk, NULL))

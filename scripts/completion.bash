@@ -73,7 +73,7 @@ _strobe()
         mcp) options+=" --folder" ;;
         merge) options+=" -o --out" ;;
         cut) options+=" -o --out --range --from --to --process --device --core --from-signpost --to-signpost" ;;
-        query) options+=" --tables --format --out --file --timeout --memory --no-shortcut" ;;
+        query) options+=" --tables --format --out --file --timeout --memory --engine --no-shortcut" ;;
         info) options+=" --json --verify" ;;
         export) options+=" -o --out --run --to --range --process --device --from-signpost --to-signpost" ;;
         import) options+=" -o --out --force" ;;

@@ -1,8 +1,9 @@
-/* make_trace.c - large traces for measurements: make_trace OUT ZONES [THREADS [LOCS [DEPTH [CORES]]]].
+/* make_trace.c - large traces for measurements: make_trace OUT ZONES [THREADS [LOCS [DEPTH [CORES [SEED [SLOW]]]]]].
  * Zones nest three deep with random durations, 3 ticks per ns; written by the real encoder and
  * writer. With DEPTH, as a recorder would see a program at work: parts of 8,184 words, the threads by turns, zones that
  * nest so deep below one that never ends, phases of different locations. With CORES, as on so many of them: threads run for
- * a while, then others do, so that what was open goes on for long; the first thread marks frames. SPDX-License-Identifier: MIT */
+ * a while, then others do, so that what was open goes on for long; the first thread marks frames. Another SEED is another run
+ * of the same program. With SLOW, and a DEPTH of 0, each "zone 3" takes so many ticks more. SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,9 @@
 #include "file/file_write.h"
 #include "wire/ring_layout.h"
 
-enum { MAX_THREADS = 64, FRAME = 1 };
+enum { MAX_THREADS = 64, FRAME = 1, SLOW_LOC = 3 };
+
+static uint64_t slow_ticks; /* that each zone of SLOW_LOC takes more */
 
 struct producer {
     struct strobe_track track;
@@ -93,6 +96,7 @@ static int emit(struct strobe_encoder *enc, struct producer *p, uint64_t n_locs)
     p->tick += 40 + (r & 255) * (1 + (r >> 8 & 7));
     p->pos++;
     if (p->depth == 3 || (p->depth && r >> 20 & 1)) {
+        p->tick += p->open[p->depth - 1] == SLOW_LOC ? slow_ticks : 0;
         strobe_encode_zone_end(enc, p->tick, p->open[--p->depth]);
         return 1;
     }
@@ -194,7 +198,8 @@ int main(int argc, char **argv)
     struct strobe_file_writer *writer;
     struct strobe_encoder enc;
     if (argc < 3) {
-        fprintf(stderr, "usage: make_trace OUT ZONES [THREADS [LOCS [DEPTH [CORES]]]]\n");
+        fprintf(stderr,
+                "usage: make_trace OUT ZONES [THREADS [LOCS [DEPTH [CORES [SEED [SLOW]]]]]]\n");
         return 2;
     }
     uint64_t n_zones = strtoull(argv[2], NULL, 10), n_made = 0, last = 0;
@@ -204,8 +209,11 @@ int main(int argc, char **argv)
         strobe_file_create(argv[1], "/run/synthetic", 1000000000, &writer))
         return 1;
     put_names(writer, n_threads, n_locs);
+    uint64_t seed = argc > 7 ? strtoull(argv[7], NULL, 10) : 0;
+    slow_ticks = argc > 8 ? strtoull(argv[8], NULL, 10) : 0;
     for (uint64_t i = 0; i < n_threads; i++)
-        producers[i] = (struct producer){.tick = 2000 + i, .state = 88172645463325252ull + i};
+        producers[i] =
+            (struct producer){.tick = 2000 + i, .state = 88172645463325252ull + i + (seed << 32)};
     uint32_t deepest = argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 10) : 0;
     deepest = deepest < 60 ? deepest : 60;
     uint64_t n_cores = argc > 6 ? strtoull(argv[6], NULL, 10) : 0;

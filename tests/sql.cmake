@@ -23,6 +23,13 @@ if(TARGET strobe_sql AND TARGET make_trace)
         ${CMAKE_BINARY_DIR}/python)
     add_test(NAME sql/export COMMAND ${STROBE_SQL_EXPORT})
     set_tests_properties(sql/export PROPERTIES LABELS asan TIMEOUT 900)
+    set(STROBE_SQL_DUCK ${STROBE_PYTHON} -B ${STROBE_SQL}/test_duck.py $<TARGET_FILE:strobe> $<TARGET_FILE:strobe-demo> $<TARGET_FILE:make_trace> ${CMAKE_BINARY_DIR})
+    add_test(NAME sql/duck_missing COMMAND ${STROBE_SQL_DUCK})
+    set_tests_properties(sql/duck_missing PROPERTIES LABELS asan TIMEOUT 300)
+    if(NOT STROBE_SANITIZE) # the library, by npm
+        add_test(NAME sql/duck COMMAND ${STROBE_SQL_DUCK} --library)
+        set_tests_properties(sql/duck PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 900)
+    endif()
     if(NOT STROBE_SANITIZE) # the libraries that read Arrow and Parquet, by pip
         add_test(NAME sql/readers COMMAND ${STROBE_SQL_EXPORT} --readers)
         set_tests_properties(sql/readers PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 1800)

@@ -15,6 +15,7 @@
 #include "cli/prompt.h"
 #include "cli/query_format.h"
 #include "cli/query_words.h"
+#include "duck/duck.h"
 #include "export/arrow_file.h"
 #include "export/parquet.h"
 
@@ -39,6 +40,9 @@ static const char help[] =
     "  --no-shortcut        give every statement to SQLite as it is; else those that only add up "
     "zones go to zone_sum\n"
     "  --memory BYTES       that sorting and grouping may take: 512M, 2G …; default: 1G\n"
+    "  --engine ENGINE      sqlite (default), or duckdb, where its library libduckdb.so is "
+    "installed or STROBE_DUCKDB\n"
+    "                       names it\n"
     "\n"
     "A trace can only be read: SELECT and WITH. Sums of zone.dur are those of the command csv; the "
     "table stat has "
@@ -58,11 +62,20 @@ static const char help[] =
 
 struct options {
     enum strobe_query_format format;
+    int wants_duck;
     const char *sql_file, *out;
     struct strobe_sql_limits limits;
 };
 
-enum { OPT_TABLES = 256, OPT_FORMAT, OPT_FILE, OPT_TIMEOUT, OPT_MEMORY, OPT_NO_SHORTCUT };
+enum {
+    OPT_TABLES = 256,
+    OPT_FORMAT,
+    OPT_FILE,
+    OPT_TIMEOUT,
+    OPT_MEMORY,
+    OPT_NO_SHORTCUT,
+    OPT_ENGINE
+};
 
 static void print_tables(void)
 {
@@ -107,18 +120,24 @@ static int read_limit(int option, const char *text, struct strobe_sql_limits *li
     return 0;
 }
 
+static int read_engine(const char *text, struct options *options)
+{
+    options->wants_duck = !strcmp(text, "duckdb");
+    if (options->wants_duck || !strcmp(text, "sqlite"))
+        return 1;
+    strobe_cli_error("query", "there is no engine '%s'; sqlite, duckdb", text);
+    return 0;
+}
+
 /* -1: go on; else the exit code. */
 static int read_options(int argc, char **argv, struct options *options)
 {
-    static const struct option known[] = {{"tables", 0, NULL, OPT_TABLES},
-                                          {"format", 1, NULL, OPT_FORMAT},
-                                          {"file", 1, NULL, OPT_FILE},
-                                          {"timeout", 1, NULL, OPT_TIMEOUT},
-                                          {"memory", 1, NULL, OPT_MEMORY},
-                                          {"no-shortcut", 0, NULL, OPT_NO_SHORTCUT},
-                                          {"out", 1, NULL, 'o'},
-                                          {"help", 0, NULL, 'h'},
-                                          {0}};
+    static const struct option known[] = {
+        {"tables", 0, NULL, OPT_TABLES}, {"format", 1, NULL, OPT_FORMAT},
+        {"file", 1, NULL, OPT_FILE},     {"timeout", 1, NULL, OPT_TIMEOUT},
+        {"memory", 1, NULL, OPT_MEMORY}, {"no-shortcut", 0, NULL, OPT_NO_SHORTCUT},
+        {"engine", 1, NULL, OPT_ENGINE}, {"out", 1, NULL, 'o'},
+        {"help", 0, NULL, 'h'},          {0}};
     for (int c; (c = getopt_long(argc, argv, "ho:", known, NULL)) != -1;) {
         if (c == 'h' || c == OPT_TABLES) {
             if (c == 'h')
@@ -134,6 +153,8 @@ static int read_options(int argc, char **argv, struct options *options)
                              optarg);
         else if (c == OPT_NO_SHORTCUT)
             options->limits.no_shortcut = 1;
+        else if (c == OPT_ENGINE)
+            ok = read_engine(optarg, options);
         else if (c == OPT_FILE)
             options->sql_file = optarg;
         else if (c == 'o')
@@ -146,26 +167,39 @@ static int read_options(int argc, char **argv, struct options *options)
     return -1;
 }
 
-static struct strobe_sql *running; /* what Ctrl-C ends */
+/* Who answers. */
+struct asked {
+    struct strobe_sql *sql;   /* owned: the traces, and SQLite over them */
+    struct strobe_duck *duck; /* owned; NULL: SQLite answers */
+};
+
+static struct asked running; /* what Ctrl-C ends */
 
 static void on_interrupt(int signal_number)
 {
     (void)signal_number;
-    strobe_sql_stop(running);
+    if (running.duck)
+        strobe_duck_stop(running.duck);
+    else
+        strobe_sql_stop(running.sql);
 }
 
 /* Below an answer for people: how much of the trace there is. Elsewhere only what is missing, on stderr. */
-static void put_coverage(const struct strobe_query_writer *writer, struct strobe_sql *sql)
+static void put_coverage(const struct strobe_query_writer *writer, const struct asked *asked)
 {
     const struct strobe_trace *trace;
+    struct strobe_sql *sql = asked->sql;
     for (unsigned i = 0; (trace = strobe_sql_trace(sql, i)); i++) {
         struct strobe_coverage coverage;
         strobe_trace_coverage(trace, &coverage);
         if (writer->format == STROBE_QUERY_TABLE) {
             strobe_cli_put_coverage(writer->out, trace);
-            strobe_out_text(writer->out, strobe_sql_was_rewritten(sql)
-                                             ? "; by SQLite over zone_sum\n"
-                                             : "; by SQLite\n");
+            strobe_out_text(writer->out, asked->duck ? "; by DuckDB "
+                                         : strobe_sql_was_rewritten(sql)
+                                             ? "; by SQLite over zone_sum"
+                                             : "; by SQLite");
+            strobe_out_text(writer->out, asked->duck ? strobe_duck_version(asked->duck) : "");
+            strobe_out_char(writer->out, '\n');
         } else if (coverage.n_emitted != coverage.n_stored) {
             strobe_cli_error("query", "%llu of %llu events are not in trace %u",
                              (unsigned long long)(coverage.n_emitted - coverage.n_stored),
@@ -177,16 +211,17 @@ static void put_coverage(const struct strobe_query_writer *writer, struct strobe
 }
 
 /* Run a text of statements; 0: it failed, and why was printed. */
-static int run_text(struct strobe_sql *sql, struct strobe_query_writer *writer, const char *text)
+static int run_text(const struct asked *asked, struct strobe_query_writer *writer, const char *text)
 {
     struct strobe_sql_sink sink = strobe_query_sink(writer);
-    enum strobe_err err = strobe_sql_run(sql, text, &sink);
+    enum strobe_err err = asked->duck ? strobe_duck_run(asked->duck, text, &sink)
+                                      : strobe_sql_run(asked->sql, text, &sink);
     if (!err)
-        put_coverage(writer, sql);
+        put_coverage(writer, asked);
     strobe_out_flush(writer->out);
+    const char *words = asked->duck ? strobe_duck_error(asked->duck) : strobe_sql_error(asked->sql);
     if (err && !writer->out->error)
-        strobe_cli_error("query", "%s",
-                         *strobe_sql_error(sql) ? strobe_sql_error(sql) : strobe_err_text(err));
+        strobe_cli_error("query", "%s", *words ? words : strobe_err_text(err));
     return !err;
 }
 
@@ -219,7 +254,7 @@ static const char *history_path(char room[STROBE_PATH_ROOM])
 }
 
 /* One more line of a statement, which is run when it ends in a semicolon. */
-static void add_line(struct strobe_sql *sql, struct strobe_query_writer *writer,
+static void add_line(const struct asked *asked, struct strobe_query_writer *writer,
                      struct strobe_out *statement, const char *line)
 {
     strobe_out_text(statement, line);
@@ -228,13 +263,13 @@ static void add_line(struct strobe_sql *sql, struct strobe_query_writer *writer,
     while (n && strchr(" \t\r\n", statement->at[n - 1]))
         n--;
     if (n && statement->at[n - 1] == ';')
-        run_text(sql, writer, strobe_out_string(statement));
+        run_text(asked, writer, strobe_out_string(statement));
     if (!n || statement->at[n - 1] == ';')
         strobe_out_clear(statement);
 }
 
 /* Statements from a terminal. */
-static int run_prompt(struct strobe_sql *sql, struct strobe_query_writer *writer)
+static int run_prompt(const struct asked *asked, struct strobe_query_writer *writer)
 {
     struct strobe_query_words words = {0};
     struct strobe_out statement = {0};
@@ -254,7 +289,7 @@ static int run_prompt(struct strobe_sql *sql, struct strobe_query_writer *writer
             fflush(stdout);
         } else {
             strobe_prompt_remember(&prompt, line);
-            add_line(sql, writer, &statement, line);
+            add_line(asked, writer, &statement, line);
         }
     }
     fputc('\n', stderr);
@@ -264,11 +299,12 @@ static int run_prompt(struct strobe_sql *sql, struct strobe_query_writer *writer
     return 1;
 }
 
-static int run_stream(struct strobe_sql *sql, struct strobe_query_writer *writer, const char *path)
+static int run_stream(const struct asked *asked, struct strobe_query_writer *writer,
+                      const char *path)
 {
     FILE *in = path ? fopen(path, "r") : stdin;
     char *text = in ? read_all(in) : NULL;
-    int ok = text && !ferror(in) && run_text(sql, writer, text);
+    int ok = text && !ferror(in) && run_text(asked, writer, text);
     if (!in || !text || ferror(in))
         strobe_cli_error("query", "%s: %s", path ? path : "stdin",
                          strerror(errno ? errno : ENOMEM));
@@ -308,8 +344,11 @@ static enum strobe_err write_arrow(struct strobe_columns *reader, const char *to
 }
 
 /* What is wrong with asking for columns so; NULL: nothing. */
-static const char *refuse_columns(enum strobe_query_format format, const char *to, const char *text)
+static const char *refuse_columns(enum strobe_query_format format, const char *to, const char *text,
+                                  int wants_duck)
 {
+    if (wants_duck)
+        return "is written of SQLite's answers: leave --engine duckdb out, or take --format csv";
     if (!text)
         return "has the answer to one statement: give it as an argument";
     if (!to && format == STROBE_QUERY_PARQUET)
@@ -327,7 +366,7 @@ static int run_columns(struct strobe_sql *sql, const struct options *options,
     struct strobe_columns *reader;
     uint64_t n_rows = 0;
     const char *to = options->out && strcmp(options->out, "-") ? options->out : NULL;
-    const char *refusal = refuse_columns(format, to, text);
+    const char *refusal = refuse_columns(format, to, text, options->wants_duck);
     if (refusal) {
         strobe_cli_error("query", "%s %s",
                          to                               ? to
@@ -349,17 +388,17 @@ static int run_columns(struct strobe_sql *sql, const struct options *options,
     return err ? STROBE_EXIT_FAILED : STROBE_EXIT_OK;
 }
 
-static int run(struct strobe_sql *sql, const struct options *options, const char *text)
+static int run(const struct asked *asked, const struct options *options, const char *text)
 {
     struct strobe_out out;
     enum strobe_query_format format = format_of(options);
     struct strobe_query_writer writer = {.out = &out, .format = format};
     struct sigaction stop = {.sa_handler = on_interrupt};
     int ok, fd = 1;
-    running = sql;
+    running = *asked;
     sigaction(SIGINT, &stop, NULL);
     if (format == STROBE_QUERY_PARQUET || format == STROBE_QUERY_ARROW)
-        return run_columns(sql, options, format, text);
+        return run_columns(asked->sql, options, format, text);
     if (options->out && strcmp(options->out, "-"))
         fd = open(options->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0 || !strobe_out_open(&out, fd)) {
@@ -368,15 +407,34 @@ static int run(struct strobe_sql *sql, const struct options *options, const char
         return STROBE_EXIT_FAILED;
     }
     if (text)
-        ok = run_text(sql, &writer, text);
+        ok = run_text(asked, &writer, text);
     else if (!options->sql_file && isatty(0))
-        ok = run_prompt(sql, &writer);
+        ok = run_prompt(asked, &writer);
     else
-        ok = run_stream(sql, &writer, options->sql_file);
+        ok = run_stream(asked, &writer, options->sql_file);
     strobe_query_writer_free(&writer);
     if (strobe_out_close(&out, "query") || (fd != 1 && close(fd)))
         ok = 0;
     return ok ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
+}
+
+/* Find DuckDB, where it is wanted: an exit code. */
+static int open_engine(struct asked *asked, const char *const *paths, unsigned n_paths,
+                       const struct options *options)
+{
+    enum strobe_err err = options->wants_duck ? strobe_duck_open(asked->sql, paths, n_paths,
+                                                                 &options->limits, &asked->duck)
+                                              : STROBE_OK;
+    if (!err)
+        return STROBE_EXIT_OK;
+    const char *words = asked->duck ? strobe_duck_error(asked->duck) : "";
+    strobe_cli_error("query", "%s", *words ? words : strobe_err_text(err));
+    if (err == STROBE_ERR_NOTFOUND)
+        strobe_cli_error("query", "install libduckdb (duckdb.org, conda-forge, or of npm "
+                                  "@duckdb/node-bindings-linux-x64), or set STROBE_DUCKDB to its "
+                                  "path; Python's module needs strobe.open() instead. Without "
+                                  "--engine, SQLite answers");
+    return STROBE_EXIT_FAILED;
 }
 
 int strobe_cli_query(int argc, char **argv)
@@ -398,11 +456,14 @@ int strobe_cli_query(int argc, char **argv)
         paths = &newest;
         n_paths = 1;
     }
-    struct strobe_sql *sql;
-    enum strobe_err err = strobe_sql_open(paths, n_paths, &options.limits, &failed, &sql);
+    struct asked asked = {0};
+    enum strobe_err err = strobe_sql_open(paths, n_paths, &options.limits, &failed, &asked.sql);
     if (err)
         return strobe_cli_fail("query", paths[failed], err);
-    code = run(sql, &options, text);
-    strobe_sql_close(sql);
+    code = open_engine(&asked, paths, n_paths, &options);
+    if (!code)
+        code = run(&asked, &options, text);
+    strobe_duck_close(asked.duck);
+    strobe_sql_close(asked.sql);
     return code;
 }

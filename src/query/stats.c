@@ -472,12 +472,27 @@ static enum strobe_err run_stored(struct adding *adding, int *needs_walk)
     return err == STROBE_ERR_CORRUPT && *needs_walk ? STROBE_OK : err;
 }
 
+/* 1: the footer says that the trace has no event of the kind that is asked for. */
+static int has_none(const struct strobe_trace *trace, const struct strobe_stats_options *options)
+{
+    const struct strobe_trace_totals *totals = &strobe_file_facts(trace->file)->totals;
+    const uint64_t *n = totals->n_of_kind;
+    return totals->has_totals &&
+           ((options->gpu && !n[STROBE_KIND_GPU_BEGIN]) ||
+            (options->spans && !n[STROBE_KIND_SPAN_BEGIN] && !n[STROBE_KIND_SPAN_END]));
+}
+
 enum strobe_err strobe_stats_run(struct strobe_trace *trace,
                                  const struct strobe_stats_options *options,
                                  struct strobe_stats *stats)
 {
     memset(stats, 0, sizeof *stats);
     stats->trace = trace;
+    if (has_none(trace, options)) {
+        stats->is_exact = options->gpu || options->exact;
+        stats->is_ns = options->gpu;
+        return STROBE_OK;
+    }
     if (options->gpu)
         return strobe_stats_gpu(stats, options);
     struct adding adding = {stats, options};

@@ -80,52 +80,40 @@ static enum strobe_err add_column(struct strobe_columns *reader, const char *nam
     return strobe_column_build_start(&column->build, type, reader->max_rows);
 }
 
-/* The columns of a table in their order; `found` says which the caller wants. */
-struct column_words {
-    const char *name, *type;
-    size_t n_name, n_type;
-};
-
-static const char *next_column(const char *at, struct column_words *out)
+const char *strobe_columns_step(const char *at, struct strobe_columns_words *out)
 {
     out->name = at;
     out->n_name = strcspn(at, " ");
-    out->type = at + out->n_name + 1;
-    out->n_type = strcspn(out->type, ",");
-    const char *end = out->type + out->n_type;
-    return *end ? end + 2 : NULL; /* ", " */
-}
-
-static int is_hidden(const struct column_words *words)
-{
-    return words->n_type > 7 && !memcmp(words->type + words->n_type - 7, " HIDDEN", 7);
+    const char *type = at + out->n_name + 1;
+    size_t n = strcspn(type, ",");
+    out->type = strobe_columns_type_of(type, n);
+    out->is_hidden = n > 7 && !memcmp(type + n - 7, " HIDDEN", 7);
+    return type[n] ? type + n + 2 : NULL; /* ", " */
 }
 
 static enum strobe_err add_named(struct strobe_columns *reader,
                                  const struct strobe_sql_table *table, const char *name)
 {
-    struct column_words words;
+    struct strobe_columns_words words;
     unsigned i = 0;
     for (const char *at = table->columns; at; i++) {
-        at = next_column(at, &words);
-        if (!is_hidden(&words) && strlen(name) == words.n_name &&
+        at = strobe_columns_step(at, &words);
+        if (!words.is_hidden && strlen(name) == words.n_name &&
             !memcmp(name, words.name, words.n_name))
-            return add_column(reader, name, words.n_name, i,
-                              strobe_columns_type_of(words.type, words.n_type));
+            return add_column(reader, name, words.n_name, i, words.type);
     }
     return refuse(reader->sql, "the table %s has no column %s", table->name, name);
 }
 
 static enum strobe_err add_all(struct strobe_columns *reader, const struct strobe_sql_table *table)
 {
-    struct column_words words;
+    struct strobe_columns_words words;
     enum strobe_err err = STROBE_OK;
     unsigned i = 0;
     for (const char *at = table->columns; !err && at; i++) {
-        at = next_column(at, &words);
-        if (!is_hidden(&words))
-            err = add_column(reader, words.name, words.n_name, i,
-                             strobe_columns_type_of(words.type, words.n_type));
+        at = strobe_columns_step(at, &words);
+        if (!words.is_hidden)
+            err = add_column(reader, words.name, words.n_name, i, words.type);
     }
     return err;
 }
@@ -133,10 +121,10 @@ static enum strobe_err add_all(struct strobe_columns *reader, const struct strob
 /* Where the table has a column of that name: 0 without. */
 static uint8_t find_key(const struct strobe_sql_table *table, const char *name)
 {
-    struct column_words words;
+    struct strobe_columns_words words;
     uint8_t i = 0;
     for (const char *at = table->columns; at; i++) {
-        at = next_column(at, &words);
+        at = strobe_columns_step(at, &words);
         if (strlen(name) == words.n_name && !memcmp(name, words.name, words.n_name))
             return i;
     }

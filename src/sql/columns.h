@@ -76,6 +76,17 @@ struct strobe_columns_ask {
         .table = (name), .start_ns = INT64_MIN, .end_ns = INT64_MAX, .track = -1, .process = -1 \
     }
 
+/* A column of a table, as strobe_sql_table has it. */
+struct strobe_columns_words {
+    const char *name; /* borrowed: n_name bytes */
+    size_t n_name;
+    enum strobe_column_type type;
+    int is_hidden; /* an argument, no column that can be read */
+};
+
+/* The column that a table's text of columns has at this place, and the place of the next; NULL: it was the last. */
+const char *strobe_columns_step(const char *at, struct strobe_columns_words *out);
+
 struct strobe_columns;
 
 /* A reader of a table. `ask` is not needed afterwards, the connection is, and it can do nothing else until the reader is

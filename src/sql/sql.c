@@ -187,6 +187,15 @@ void strobe_sql_note_damage(struct strobe_sql_file *file, const struct strobe_tr
     raise_to(&file->n_bad_parts, n_bad_parts);
 }
 
+void strobe_sql_add_damage(struct strobe_sql *sql, const struct strobe_sql *other)
+{
+    for (unsigned i = 0; i < sql->n_files && i < other->n_files; i++) {
+        raise_to(&sql->files[i].n_holes, atomic_load(&other->files[i].n_holes));
+        raise_to(&sql->files[i].hole_bytes, atomic_load(&other->files[i].hole_bytes));
+        raise_to(&sql->files[i].n_bad_parts, atomic_load(&other->files[i].n_bad_parts));
+    }
+}
+
 struct strobe_sql_damage strobe_sql_damage(const struct strobe_sql *sql, unsigned i)
 {
     const struct strobe_sql_file *file = &sql->files[i];

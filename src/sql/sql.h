@@ -76,6 +76,8 @@ struct strobe_sql_damage {
     uint64_t n_holes, hole_bytes, n_bad_parts;
 };
 struct strobe_sql_damage strobe_sql_damage(const struct strobe_sql *sql, unsigned i);
+/* Count what another connection to the same traces met. Any thread. */
+void strobe_sql_add_damage(struct strobe_sql *sql, const struct strobe_sql *other);
 
 /* The tables: name, the text that makes its columns, one line of help. NULL: there are no more. */
 const char *strobe_sql_table(unsigned i, const char **columns, const char **help);

@@ -82,6 +82,8 @@ const keyChecks = {
     async nextHit(row) { await search('rays'); await press(row); await page.waitForFunction(() => / of 1,800/.test(document.querySelector('.hits').textContent)); },
     async previousHit(row) { await search('rays'); await press(row); await page.waitForFunction(() => / of 1,800/.test(document.querySelector('.hits').textContent)); },
     async findTrack(row) { await page.mouse.click(700, 300); await settled(); await press(row); await page.locator('.box input').fill('worker 2'); assert.match(await text('.choice'), /worker 2/); await page.keyboard.press('Enter'); assert.equal(await page.locator('.overlay').isHidden(), true); },
+    async nextTrace(row) { await press(row); await says(() => /One trace is open/.test(document.querySelector('.toast').textContent)); },
+    async previousTrace(row) { await press(row); await says(() => /One trace is open/.test(document.querySelector('.toast').textContent)); },
     async pin(row) { await page.keyboard.press('Home'); await settled(); const p = await place('worker 1', 0, 300); await page.mouse.move(p.x, p.y); await press(row); assert.equal(await state(() => window.strobe.timeline.layout.pinned.length), 1); },
     async drawer(row) { await press(row); assert.equal(await page.locator('.drawer').isVisible(), true); await press(row); assert.equal(await page.locator('.drawer').isVisible(), false); },
     async commands(row) { await press(row); await page.locator('.box input').fill('panel: statistics'); await page.keyboard.press('Enter'); await settled(); assert.match(await text('.tab.current'), /Statistics/); },

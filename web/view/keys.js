@@ -45,6 +45,8 @@ export const KEYS = [
     {code: 'Enter', mods: '', show: 'Enter', act: 'nextHit', help: 'in the search box: next hit', group: 'Find', typing: true},
     {code: 'Enter', mods: 'S', show: 'Shift+Enter', act: 'previousHit', help: 'in the search box: previous hit', group: 'Find', typing: true},
     {code: 'KeyP', mods: 'C', show: 'Ctrl+P', act: 'findTrack', help: 'find a track', group: 'Find'},
+    {code: 'PageDown', mods: 'A', show: 'Alt+PgDn', act: 'nextTrace', help: 'the next open trace', group: 'Panels'},
+    {code: 'PageUp', mods: 'A', show: 'Alt+PgUp', act: 'previousTrace', help: 'the open trace before', group: 'Panels'},
     {code: 'KeyT', mods: 'S', show: 'Shift+T', act: 'pin', help: 'pin the track under the pointer, or unpin it', group: 'Panels'},
     {code: 'KeyH', mods: '', show: 'H', act: 'hide', help: 'hide the track under the pointer, or that of the selection', group: 'Panels'},
     {code: 'KeyH', mods: 'S', show: 'Shift+H', act: 'showAll', help: 'show all hidden tracks', group: 'Panels'},

@@ -1,7 +1,7 @@
 /* layout.js - which tracks are shown, where, how high. Knows nothing of canvases.
  * SPDX-License-Identifier: MIT */
 
-export const LANE = 19, PAD = 3, HEAD = 26, PLOT = 44, MARKS = 20, MAX_LANES = 64;
+export const LANE = 19, PAD = 3, HEAD = 26, PLOT = 44, MARKS = 20, MAX_LANES = 512;
 export const STATES = 10, TICKS = 7, GHOST = 15; /* heights of what lies under a thread's zones */
 export const MARK_STATES = 1, MARK_SAMPLES = 2;
 

@@ -16,7 +16,7 @@ import {Tips} from './view/tips.js';
 import {TrackChoice} from './view/layout.js';
 import {acts} from './view/acts.js';
 import {Coloring} from './view/coloring.js';
-import {Legend} from './view/legend.js';
+import {Legend, Standout} from './view/legend.js';
 import {Undo} from './view/undo.js';
 import {Presence} from './view/presence.js';
 import {going} from './view/go.js';
@@ -111,8 +111,9 @@ class App {
             button('commands', '⌘', 'all commands (Ctrl+Shift+P)'), button('theme', '◐', 'light or dark'), button('help', '?', 'keys and mouse (?)'));
         this.spoken = h('p', {class: 'offscreen', role: 'status', 'aria-live': 'polite'});
         this.legend = new Legend(this);
+        this.standout = new Standout(this);
         this.tracksButton = h('button', {class: 'small tracksmenu', 'data-act': 'tracksMenu', title: 'tracks: hide, compact, colours', 'aria-label': 'tracks: hide, compact, colours', onclick: () => this.act('tracksMenu')}, '≡');
-        this.timeline.element.append(this.legend.element, this.spoken);
+        this.timeline.element.append(this.legend.element, this.standout.element, this.spoken);
         this.main = h('main', {hidden: true}, h('div', {class: 'overview'}, this.minimap.canvas, this.filter, this.tracksButton), this.timeline.element, this.drawer.element);
         document.body.append(this.bar, this.tabs.element, this.start.element, this.main, this.tips.element, this.menu.element, this.toast, this.overlay.element);
         this.setTheme(this.theme);
@@ -408,6 +409,7 @@ class App {
             if (this.beside)
                 this.beside.draw();
             this.minimap.draw();
+            this.standout.update();
             this.tips.refresh();
         });
     }

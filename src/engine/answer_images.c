@@ -61,9 +61,10 @@ void strobe_engine_answer_image(struct strobe_engine *engine, const struct strob
     struct strobe_image image;
     strobe_tables_update(&engine->tables);
     uint64_t i = strobe_engine_count(question, "image", UINT64_MAX, UINT64_MAX);
-    enum strobe_err err = i < engine->tables.n_images
-                              ? strobe_image_read(&engine->tables, &engine->tables.images[i], &image)
-                              : STROBE_ERR_NOTFOUND;
+    enum strobe_err err =
+        i < engine->tables.n_images
+            ? strobe_image_read(&engine->tables, &engine->tables.images[i], &image)
+            : STROBE_ERR_NOTFOUND;
     if (err) {
         strobe_engine_answer_error(reply, err == STROBE_ERR_NOTFOUND ? "there is no such image"
                                                                      : strobe_err_text(err));

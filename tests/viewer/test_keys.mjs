@@ -25,6 +25,19 @@ const keyChecks = {
     async panRightFast(row) { await setView(400, 500); await press(row); near((await view()).from, 450e6, 1e5); },
     async fitAll(row) { await setView(400, 500); await press(row); assert.ok(await state(() => window.strobe.isWhole())); },
     async fitSelection(row) { await setView(395, 425); await clickZone('main', 1, 403); await press(row); near(await span(), 12e6, 1e6); },
+    async fitHeight(row) {
+        await page.setViewportSize({width: 1400, height: 420});
+        await settled();
+        const heights = () => state(() => { const tl = window.strobe.timeline; return [tl.layout.height, tl.scrollRoom()]; }), [before, room] = await heights();
+        assert.ok(before > room);
+        await press(row);
+        const [after, left] = await heights();
+        assert.ok(after <= left + 1, `${after} of ${left}`);
+        await shot('fit-height');
+        await press(row);
+        assert.equal((await heights())[0], before);
+        await page.setViewportSize({width: 1400, height: 860});
+    },
     async back(row) { await setView(400, 500); await page.keyboard.press('Home'); await settled(); await press(row); await page.waitForFunction(() => Math.abs(window.strobe.view.from - 400e6) < 10); },
     async forward(row) {
         await setView(400, 500);

@@ -16,6 +16,7 @@ export const KEYS = [
     {code: 'KeyD', mods: 'S', show: 'Shift+D', act: 'panRightFast', help: 'go right faster', group: 'Move', repeat: true},
     {code: 'Home', mods: '', show: 'Home', act: 'fitAll', help: 'the whole trace', group: 'Move'},
     {code: 'KeyF', mods: '', show: 'F', act: 'fitSelection', help: 'fit the selection, or the whole trace', group: 'Move'},
+    {code: 'KeyF', mods: 'S', show: 'Shift+F', act: 'fitHeight', help: 'fit all tracks in the height, or not', group: 'Move'},
     {code: 'ArrowLeft', mods: 'A', show: 'Alt+←', act: 'back', help: 'where you were before', group: 'Move'},
     {code: 'ArrowRight', mods: 'A', show: 'Alt+→', act: 'forward', help: 'and forward again', group: 'Move'},
     {code: 'KeyZ', mods: 'C', show: 'Ctrl+Z', act: 'undo', help: 'undo a change of the view', group: 'Move', repeat: true},

@@ -113,11 +113,11 @@ struct strobe_tables {
     uint32_t n_images, images_room;
     struct strobe_table_reader *readers; /* owned: by thread, what a part leaves to the next */
     uint32_t readers_room;
-    uint32_t next_block;                    /* blocks before were looked at */
-    uint32_t order;                         /* of the next event */
-    uint64_t n_rows, n_values, n_points;    /* of all tables; rows: of those with zones */
+    uint32_t next_block;                 /* blocks before were looked at */
+    uint32_t order;                      /* of the next event */
+    uint64_t n_rows, n_values, n_points; /* of all tables; rows: of those with zones */
     uint32_t sorted_messages, sorted_flows, sorted_images; /* those before are in order */
-    uint32_t n_owned_processes;             /* of the trace when the flows' owners were looked up */
+    uint32_t n_owned_processes; /* of the trace when the flows' owners were looked up */
     uint64_t n_left_out;
     struct strobe_paired *paired; /* owned: what the writer paired; NULL: nothing */
     uint64_t paired_bytes;        /* size of the file when fibers and spans were paired */

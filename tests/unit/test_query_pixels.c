@@ -199,7 +199,8 @@ static void compare_ranges(const struct small_trace *t, int n_rounds, uint32_t n
             forget_lods(view);
         uint64_t span = view->tick_last - view->tick_first + 1, length = span >> round % 16;
         uint64_t lo = view->tick_first + next_random(&seed) % (span - length + 1);
-        struct strobe_pixel_track track = {.thread = (uint32_t)round % THREADS, .n_depths = n_depths};
+        struct strobe_pixel_track track = {.thread = (uint32_t)round % THREADS,
+                                           .n_depths = n_depths};
         struct strobe_pixel_ask question = {
             lo, lo + length, 1 + (uint32_t)(next_random(&seed) % 900), 100000, &track, 1};
         struct strobe_pixels pixels, reference;

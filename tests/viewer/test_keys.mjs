@@ -26,7 +26,7 @@ const keyChecks = {
     async fitAll(row) { await setView(400, 500); await press(row); assert.ok(await state(() => window.strobe.isWhole())); },
     async fitSelection(row) { await setView(395, 425); await clickZone('main', 1, 403); await press(row); near(await span(), 12e6, 1e6); },
     async fitHeight(row) {
-        await page.setViewportSize({width: 1400, height: 420});
+        await page.setViewportSize({width: 1400, height: 480});
         await settled();
         const heights = () => state(() => { const tl = window.strobe.timeline; return [tl.layout.height, tl.scrollRoom()]; }), [before, room] = await heights();
         assert.ok(before > room);

@@ -393,7 +393,7 @@ export class Painter {
     paintOutlines(outlined) {
         const {ctx, wide, theme} = this;
         ctx.strokeStyle = theme.outline;
-        ctx.lineWidth = 1.5;
+        ctx.lineWidth = LANE < LEAST_TEXT ? 0.75 : 1.5;
         for (const i of outlined)
             this.frame(this.scene.label + wide.x0[i] + GAP, this.lanes[wide.lane[i]].y + 0.5, Math.max(1, wide.x1[i] - wide.x0[i] - 2), LANE - 2);
     }

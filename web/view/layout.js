@@ -1,7 +1,7 @@
 /* layout.js - which tracks are shown, where, how high. Knows nothing of canvases.
  * SPDX-License-Identifier: MIT */
 
-export const FULL_LANE = 19, LEAST_LANE = 4, LOW_LANE = 8, PAD = 3, HEAD = 26, PLOT = 44, MARKS = 20, MAX_LANES = 512;
+export const FULL_LANE = 19, LEAST_LANE = 6, LOW_LANE = 8, PAD = 3, HEAD = 26, PLOT = 44, MARKS = 20, MAX_LANES = 512;
 export let LANE = FULL_LANE; /* the height of a depth */
 export const STATES = 10, TICKS = 7, GHOST = 15; /* heights of what lies under a thread's zones */
 export const MARK_STATES = 1, MARK_SAMPLES = 2;

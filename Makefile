@@ -45,7 +45,7 @@ test-peers: deps-test ## every version of the Tracy clients that can be had; fet
 test-viewer: deps-test ## all tests of the viewer
 	@cmake --preset release -DSTROBE_TESTS=ON >/dev/null
 	@cmake --build build -j $(JOBS)
-	@cd build && ctest --output-on-failure -R '^viewer/'
+	@cd build && ctest --output-on-failure -R '^viewer/'; status=$$?; node ../tests/viewer/gallery.mjs viewer; exit $$status
 	@node tests/viewer/test_same.mjs build/bin/strobe 1000 7 build/viewer/same/*.strobe
 	@python3 -B tests/viewer/record_over.py build/bin/strobe build/bin/bench_jobs build/viewer/recorded-20m.strobe 20000000
 	@STROBE_VIEWS=2000 node tests/viewer/test_drawn.mjs build/bin/strobe build/viewer/recorded-20m.strobe

@@ -44,6 +44,9 @@ elseif(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
     add_test(NAME viewer/same_ops COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_same.mjs $<TARGET_FILE:strobe> 60 3 ${ops_traces})
     set_tests_properties(viewer/figures viewer/same_ops PROPERTIES FIXTURES_REQUIRED viewer_ops TIMEOUT 900 LABELS viewer)
     # stack samples and switches: both engines, and the page against the command
+    # images of frames, and zones below the levels of detail
+    add_test(NAME viewer/same_film COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_same.mjs $<TARGET_FILE:strobe> 60 3 ${STROBE_VIEWER_OUT}/traces/film.strobe ${STROBE_VIEWER_OUT}/traces/deep.strobe)
+    set_tests_properties(viewer/same_film PROPERTIES FIXTURES_REQUIRED viewer_traces TIMEOUT 900 LABELS viewer)
     add_test(NAME viewer/samples_traces COMMAND ${STROBE_PYTHON} -B ${STROBE_VIEWER}/traces_samples.py ${STROBE_VIEWER_OUT}/samples)
     set_tests_properties(viewer/samples_traces PROPERTIES FIXTURES_SETUP viewer_samples)
     add_test(NAME viewer/same_samples COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_same.mjs $<TARGET_FILE:strobe> 60 3 ${STROBE_VIEWER_OUT}/samples/joined.strobe)
@@ -74,7 +77,7 @@ elseif(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
         set_tests_properties(viewer/setup PROPERTIES FIXTURES_SETUP viewer_modules)
         # the page with its own workers, and asking the server: all of it in `make test-viewer`, each file with one of the two in
         # `make test` (odd traces with both)
-        foreach(name page keys odd share limits everyday dropped daily ask)
+        foreach(name page keys odd share limits everyday dropped daily tabs ask)
             set(test ${STROBE_NODE} ${STROBE_VIEWER}/test_${name}.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/npm/node_modules ${STROBE_VIEWER_OUT}/traces)
             add_test(NAME viewer/${name} COMMAND ${test} ${STROBE_VIEWER_OUT}/shots)
             add_test(NAME viewer/served_${name} COMMAND ${test} ${STROBE_VIEWER_OUT}/shots-server --server)
@@ -82,7 +85,7 @@ elseif(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
         endforeach()
         # of what is done all day, a few acts in `make test`
         add_test(NAME viewer/daily_quick COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_daily.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/npm/node_modules ${STROBE_VIEWER_OUT}/traces ${STROBE_VIEWER_OUT}/shots-daily
-            "colour that the program gave it" "nothing in view" "keyboard alone" "menu leads" "undone" "any server" "exported page")
+            "colour that the program gave it" "from afar" "left out are told" "images of frames" "nothing in view" "keyboard alone" "menu leads" "undone" "any server" "exported page")
         set_tests_properties(viewer/daily_quick PROPERTIES FIXTURES_REQUIRED "viewer_traces;viewer_modules" TIMEOUT 900 LABELS viewer)
         # of the panels that ask, the page's own SQL in `make test`; the desk behind the server's has unit tests
         add_test(NAME viewer/ask_quick COMMAND ${STROBE_NODE} ${STROBE_VIEWER}/test_ask.mjs $<TARGET_FILE:strobe> ${STROBE_VIEWER_OUT}/npm/node_modules ${STROBE_VIEWER_OUT}/traces ${STROBE_VIEWER_OUT}/shots-ask
@@ -116,7 +119,7 @@ elseif(STROBE_NODE AND TARGET strobe AND NOT STROBE_SANITIZE)
             set_tests_properties(viewer/memlock viewer/served_memlock PROPERTIES FIXTURES_REQUIRED "viewer_memlock;viewer_modules" TIMEOUT 900 LABELS viewer)
             set_tests_properties(viewer/served_memlock PROPERTIES LABELS "viewer;full")
         endif()
-        foreach(name page served_keys served_share served_limits ops served_ops served_everyday served_dropped served_daily daily ask served_ask samples served_samples)
+        foreach(name page served_keys served_share served_limits ops served_ops served_everyday served_dropped served_daily daily served_tabs ask served_ask samples served_samples)
             set_tests_properties(viewer/${name} PROPERTIES LABELS "viewer;full")
         endforeach()
         # what `make demo` ends with

@@ -11,11 +11,12 @@ import {Overlay} from './view/overlay.js';
 import {Search} from './view/search.js';
 import {Live} from './view/live.js';
 import {Start} from './view/start.js';
+import {Tabs} from './view/tabs.js';
 import {Tips} from './view/tips.js';
 import {TrackChoice} from './view/layout.js';
 import {acts} from './view/acts.js';
 import {Coloring} from './view/coloring.js';
-import {Legend} from './view/legend.js';
+import {Legend, Standout} from './view/legend.js';
 import {Undo} from './view/undo.js';
 import {Presence} from './view/presence.js';
 import {going} from './view/go.js';
@@ -32,6 +33,7 @@ import {makeCompare} from './panels/compare.js';
 import {makeDetails} from './panels/details.js';
 import {makeExplain} from './panels/explain.js';
 import {makeFind} from './panels/find.js';
+import {Images} from './panels/film.js';
 import {makeFlame} from './panels/flame.js';
 import {makeFrames, makeInfo, makeMessages, makeNotes} from './panels/lists.js';
 import {makeLocks} from './panels/locks.js';
@@ -91,6 +93,8 @@ class App {
         this.search = new Search(this);
         this.overlay = new Overlay(this);
         this.server = new Live(this);
+        this.tabs = new Tabs(this);
+        this.images = new Images(this);
         this.start = new Start(this);
         this.drawer = new Drawer(this, [makeDetails, makeStats, makeFind, makeFlame, makeSamples, makeOps, makeRegions, makeMemory, makeLocks, makeExplain, makeQuery, makeCompare, makeMessages, makeFrames, makeNotes, makeInfo]);
         this.tips = new Tips(this);
@@ -107,10 +111,11 @@ class App {
             button('commands', '⌘', 'all commands (Ctrl+Shift+P)'), button('theme', '◐', 'light or dark'), button('help', '?', 'keys and mouse (?)'));
         this.spoken = h('p', {class: 'offscreen', role: 'status', 'aria-live': 'polite'});
         this.legend = new Legend(this);
+        this.standout = new Standout(this);
         this.tracksButton = h('button', {class: 'small tracksmenu', 'data-act': 'tracksMenu', title: 'tracks: hide, compact, colours', 'aria-label': 'tracks: hide, compact, colours', onclick: () => this.act('tracksMenu')}, '≡');
-        this.timeline.element.append(this.legend.element, this.spoken);
+        this.timeline.element.append(this.legend.element, this.standout.element, this.spoken);
         this.main = h('main', {hidden: true}, h('div', {class: 'overview'}, this.minimap.canvas, this.filter, this.tracksButton), this.timeline.element, this.drawer.element);
-        document.body.append(this.bar, this.start.element, this.main, this.tips.element, this.menu.element, this.toast, this.overlay.element);
+        document.body.append(this.bar, this.tabs.element, this.start.element, this.main, this.tips.element, this.menu.element, this.toast, this.overlay.element);
         this.setTheme(this.theme);
         this.mouse = new Mouse(this);
         this.listen();
@@ -222,10 +227,11 @@ class App {
 
     /* Another trace takes the place of the one that is shown: view, area and notes stay with that one, in the history. A file has no
      * address. */
-    leave(url) {
+    leave(url, search = url ? `?url=${encodeURIComponent(url)}` : '') {
         this.writeUrl();
-        this.nth++;
-        history.pushState({nth: this.nth}, '', `${location.pathname}${url ? `?url=${encodeURIComponent(url)}` : ''}`);
+        this.tabs.shelve();
+        this.nth = this.tabs.nextNth();
+        history.pushState({nth: this.nth}, '', `${location.pathname}${search}`);
         window.strobeView = window.strobeNotes = window.strobePiece = null;
         this.filter.value = '';
         this.timeline.scroll = 0;
@@ -238,7 +244,7 @@ class App {
     /** Show what an engine answers for. */
     async use(engine, facts) {
         const json = facts || (await engine.ask({ask: 'trace'})).json;
-        if (this.engine && this.engine !== engine)
+        if (this.engine && this.engine !== engine && !this.tabs.has(this.engine))
             this.engine.close();
         this.showBeside(null);
         this.engine = engine;
@@ -261,6 +267,7 @@ class App {
         this.tips.hide();
         this.title.textContent = json.name;
         document.title = `${json.name} – Strobe`;
+        this.tabs.note();
         this.start.hide();
         this.main.hidden = false;
         this.legend.draw();
@@ -340,7 +347,7 @@ class App {
     /** Back and Forward: to another place of this trace, to or from the start page, or to another trace, which needs a new page. */
     travel({nth, isStart}) {
         if (nth !== this.nth)
-            return location.reload();
+            return this.tabs.travel({nth, isStart});
         if (!this.trace)
             return undefined;
         if (isStart)
@@ -402,6 +409,7 @@ class App {
             if (this.beside)
                 this.beside.draw();
             this.minimap.draw();
+            this.standout.update();
             this.tips.refresh();
         });
     }
@@ -516,7 +524,8 @@ class App {
     }
 
     async selectZone(track, depth, t0, open = true) {
-        const turn = ++this.turn, {json} = await this.engine.ask({ask: 'zone', track, depth, at: t0, slack: 2});
+        const at = this.trackOf(track).kind === 'frames' ? t0 + 1 : t0; /* a frame ends where the next begins, which is known to a ns */
+        const turn = ++this.turn, {json} = await this.engine.ask({ask: 'zone', track, depth, at, slack: 2});
         if (json.zone && turn === this.turn) {
             json.zone.track = json.zone.track ?? track;
             this.setSelection(json);

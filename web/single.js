@@ -53,7 +53,7 @@
         return `${before}modules['${path}'] = (function () {\n${body}\nreturn {${exportsOf(text).join(', ')}};\n}());\n`;
     }
 
-    const STEP = 1 << 22, PAUSE_MS = 40; /* letters at once: whole fours */
+    const PAUSE_MS = 40;
 
     function decoded(text) {
         if (Uint8Array.fromBase64)
@@ -64,19 +64,26 @@
         return bytes;
     }
 
-    /* The same as a Blob, piece by piece: the page stays alive, and says how far it is. */
-    async function blobOf(element, tell) {
-        const text = element.textContent, parts = [];
-        let rested = 0;
-        for (let at = 0; at < text.length; at += STEP) {
-            parts.push(decoded(text.slice(at, at + STEP)));
-            if (performance.now() - rested < PAUSE_MS)
-                continue;
-            tell(at / text.length);
-            await new Promise((resolve) => { setTimeout(resolve); });
-            rested = performance.now();
+    /* The trace as a Blob. Its pieces stand behind this script: each is taken when the next one has begun, or the page is whole; they do not
+     * stay. So the page is alive meanwhile, and says how far it is. */
+    async function blobOf(bytes, tell) {
+        const parts = [], rest = () => new Promise((resolve) => { setTimeout(resolve); });
+        for (let n = 0, rested = performance.now(), isWhole = false; !isWhole;) {
+            isWhole = document.readyState !== 'loading';
+            const pieces = [...document.querySelectorAll('script[data-trace]')];
+            for (const piece of isWhole ? pieces : pieces.slice(0, -1)) {
+                parts.push(decoded(piece.textContent));
+                n += parts[parts.length - 1].length;
+                piece.remove();
+                if (performance.now() - rested < PAUSE_MS)
+                    continue;
+                tell(Math.min(1, n / bytes));
+                await rest();
+                rested = performance.now();
+            }
+            if (!isWhole)
+                await rest();
         }
-        element.textContent = '';
         return new Blob(parts);
     }
 
@@ -94,7 +101,7 @@
     window.strobePiece = box.dataset.piece === '1';
     const module = bytesOf(document.getElementById('module'));
     window.strobeModule = () => module;
-    window.strobeTrace = (tell) => blobOf(box, tell);
+    window.strobeTrace = (tell) => blobOf(Math.max(1, Number(box.dataset.bytes)), tell);
     const code = document.getElementById('code'), texts = document.getElementById('sources');
     if (code)
         window.strobeCode = ((bytes) => () => bytes)(bytesOf(code));

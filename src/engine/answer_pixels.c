@@ -282,6 +282,8 @@ static void put_answer(struct drawing *drawing)
         n_values += table->kind == STROBE_TABLE_PLOT ? one.n : 0;
     }
     strobe_reply_u64(reply, "k", drawing->pixels.k);
+    if (drawing->pixels.seen_depths)
+        strobe_reply_u64(reply, "seen_depths", drawing->pixels.seen_depths);
     strobe_reply_number(reply, "bucket_ns",
                         (double)strobe_clock_ns(&engine->trace->clock, 1ull << drawing->pixels.k));
     put_depths(drawing);

@@ -293,6 +293,7 @@ void strobe_engine_answer_trace(struct strobe_engine *engine, struct strobe_repl
     strobe_tracks_visit(engine, put_track, reply);
     strobe_reply_close(reply, ']');
     strobe_reply_bool(reply, "has_flows", engine->tables.n_flows > 0);
+    strobe_reply_bool(reply, "has_images", engine->tables.n_images > 0);
     strobe_reply_bool(reply, "has_colors", strobe_engine_has_colors(engine));
     put_totals(engine, reply);
     put_coverage(engine, reply);

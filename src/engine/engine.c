@@ -195,6 +195,8 @@ static const struct {
     {"source", strobe_engine_answer_source, 0},
     {"messages", strobe_engine_answer_messages, 0},
     {"frames", strobe_engine_answer_frames, 0},
+    {"images", strobe_engine_answer_images, 0},
+    {"image", strobe_engine_answer_image, 0},
     {"flows", strobe_engine_answer_flows, 0},
     {"colors", strobe_engine_answer_colors, 1},
     {"stats", strobe_engine_answer_stats, 1},

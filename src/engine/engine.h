@@ -151,6 +151,10 @@ void strobe_engine_answer_flows(struct strobe_engine *engine, const struct strob
                                 struct strobe_reply *reply);
 void strobe_engine_answer_frames(struct strobe_engine *engine, const struct strobe_json *question,
                                  struct strobe_reply *reply);
+void strobe_engine_answer_images(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply);
+void strobe_engine_answer_image(struct strobe_engine *engine, const struct strobe_json *question,
+                                struct strobe_reply *reply);
 void strobe_engine_answer_instances(struct strobe_engine *engine,
                                     const struct strobe_json *question, struct strobe_reply *reply);
 void strobe_engine_answer_flame(struct strobe_engine *engine, const struct strobe_json *question,

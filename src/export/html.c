@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/sha256.h"
@@ -130,11 +131,16 @@ static void put_escaped(struct strobe_out *out, const char *text)
     }
 }
 
+/* A browser takes long texts in pieces in half the time, and the page, which begins before them, can say how far they are. */
 static enum strobe_err put_trace(struct strobe_out *out, int fd)
 {
+    enum { PIECE = 16 }; /* buffers of an element */
     uint8_t bytes[3 << 14];
     off_t at = 0;
-    for (;;) { /* whole threes, so that the base64 of the pieces is that of all */
+    for (uint32_t i = 0;; i++) { /* whole threes, so that each piece has base64 of its own */
+        if (i % PIECE == 0)
+            strobe_out_format(out, "%s<script type=\"text/plain\" data-trace>",
+                              i ? "</script>\n" : "");
         size_t n = 0;
         while (n < sizeof bytes) {
             ssize_t got = pread(fd, bytes + n, sizeof bytes - n, at + (off_t)n);
@@ -145,8 +151,10 @@ static enum strobe_err put_trace(struct strobe_out *out, int fd)
             n += (size_t)got;
         }
         put_base64(out, bytes, n);
-        if (n < sizeof bytes)
+        if (n < sizeof bytes) {
+            strobe_out_text(out, "</script>\n");
             return STROBE_OK;
+        }
         at += (off_t)n;
     }
 }
@@ -164,8 +172,9 @@ static void put_json(struct strobe_out *out, const char *id, const char *text)
     strobe_out_text(out, "</script>\n");
 }
 
-static void put_trace_tag(struct strobe_out *out, const struct strobe_html_options *options)
+static void put_trace_tag(struct strobe_out *out, const struct strobe_html_options *options, int fd)
 {
+    struct stat known = {0};
     strobe_out_text(out, "<script type=\"text/plain\" id=\"trace\" data-name=\"");
     put_escaped(out, options->name);
     strobe_out_char(out, '"');
@@ -174,7 +183,9 @@ static void put_trace_tag(struct strobe_out *out, const struct strobe_html_optio
     if (options->has_range)
         strobe_out_format(out, " data-view=\"%" PRId64 ",%" PRId64 "\"", options->from_ns,
                           options->to_ns);
-    strobe_out_char(out, '>');
+    if (!fstat(fd, &known))
+        strobe_out_format(out, " data-bytes=\"%lld\"", (long long)known.st_size);
+    strobe_out_text(out, "></script>\n<script>");
 }
 
 enum strobe_err strobe_html_write(int fd, const struct strobe_html_options *options,
@@ -195,11 +206,11 @@ enum strobe_err strobe_html_write(int fd, const struct strobe_html_options *opti
         put_json(out, "sources", options->sources);
     if (options->sources && strobe_page_find(DISASSEMBLER))
         put_module(out, "code", strobe_page_find(DISASSEMBLER));
-    put_trace_tag(out, options);
-    enum strobe_err err = put_trace(out, fd);
-    strobe_out_text(out, "</script>\n<script>");
+    put_trace_tag(out, options, fd);
     const struct strobe_page_file *start = strobe_page_find("single.js");
     strobe_out_bytes(out, (const char *)start->bytes, strobe_page_size(start));
-    strobe_out_text(out, "</script>\n</body>\n</html>\n");
+    strobe_out_text(out, "</script>\n");
+    enum strobe_err err = put_trace(out, fd);
+    strobe_out_text(out, "</body>\n</html>\n");
     return err;
 }

@@ -158,6 +158,12 @@ static int has_lanes(struct strobe_gather *gather, uint32_t block, int only_mark
     return 0;
 }
 
+/* Zones are looked for below a level of detail, which may have left some out there. */
+static int is_too_flat(const struct strobe_pixel_lanes *lanes, uint32_t n_depths)
+{
+    return lanes->is_deep && n_depths == STROBE_LOD_DEPTHS;
+}
+
 /* One block, part by part; only_marked: those lanes that the LOD block could not serve. */
 static void gather_block(struct strobe_gather *gather, uint32_t block, int only_marked)
 {
@@ -176,7 +182,8 @@ static void gather_block(struct strobe_gather *gather, uint32_t block, int only_
         add_gap(gather, lanes, part);
         if (part->last_tick < lanes->lo)
             continue;
-        if (strobe_part_lod_start(part, &lod) == STROBE_OK && lod.shift <= lanes->k) {
+        if (strobe_part_lod_start(part, &lod) == STROBE_OK && lod.shift <= lanes->k &&
+            !is_too_flat(lanes, lod.n_depths)) {
             add_summary_lod(gather, lanes, part, &lod);
             continue;
         }
@@ -210,6 +217,8 @@ enum which { COARSE, FINE, PARTS };
 static enum which which_lanes(const struct strobe_pixel_lanes *lanes,
                               const struct strobe_lod_lanes *coarse, uint32_t fine_shift)
 {
+    if (is_too_flat(lanes, coarse->n_depths))
+        return PARTS;
     return coarse->shift <= lanes->k ? COARSE : fine_shift <= lanes->k ? FINE : PARTS;
 }
 
@@ -408,6 +417,13 @@ static void raise_levels(struct strobe_gather *gather)
             i = view->lods[lod - 1].end - 1;
         else if (is_block_in_range(gather, i))
             raise_by_parts(gather, i);
+    }
+    for (uint32_t i = 0; i < gather->n_lanes; i++) {
+        const struct strobe_pixel_track *track = gather->lanes[i].track;
+        int is_deep = track->first_depth + track->n_depths > STROBE_LOD_DEPTHS;
+        gather->lanes[i].is_deep = is_deep && !by_lod && !by_parts;
+        if (is_deep && (by_lod || by_parts))
+            gather->out->seen_depths = STROBE_LOD_DEPTHS;
     }
 }
 

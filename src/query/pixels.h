@@ -59,7 +59,9 @@ struct strobe_pixels {
     uint32_t n_items, items_room;
     struct strobe_pixel_lane *lanes; /* owned */
     uint32_t n_lanes, lanes_room;
-    uint32_t *n_depths;                  /* owned: by track of the question, depths that were met */
+    uint32_t *n_depths; /* owned: by track of the question, depths that were met */
+    uint32_t
+        seen_depths; /* of threads, where zones below were left out: the range has too many events; 0: all */
     uint64_t n_lods, n_heads, n_decoded; /* what it took */
 };
 

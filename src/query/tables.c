@@ -10,14 +10,15 @@
 
 static const uint64_t wanted_kinds =
     STROBE_BIT(MESSAGE) | STROBE_BIT(PLOT_INT) | STROBE_BIT(PLOT_DOUBLE) | STROBE_BIT(FRAME_MARK) |
-    STROBE_BIT(FRAME_START) | STROBE_BIT(FRAME_END) | STROBE_BIT(LOCK_WAIT) |
-    STROBE_BIT(LOCK_OBTAIN) | STROBE_BIT(LOCK_RELEASE) | STROBE_BIT(FLOW_BEGIN) |
-    STROBE_BIT(FLOW_STEP) | STROBE_BIT(FLOW_END) | STROBE_BIT(STR_PIECE);
+    STROBE_BIT(FRAME_START) | STROBE_BIT(FRAME_END) | STROBE_BIT(FRAME_IMAGE) |
+    STROBE_BIT(LOCK_WAIT) | STROBE_BIT(LOCK_OBTAIN) | STROBE_BIT(LOCK_RELEASE) |
+    STROBE_BIT(FLOW_BEGIN) | STROBE_BIT(FLOW_STEP) | STROBE_BIT(FLOW_END) | STROBE_BIT(STR_PIECE);
 
 /* A text may begin in one part of a thread and end in the next. */
 struct strobe_table_reader {
     struct strobe_joiner joiner;
     uint64_t next_pos;
+    uint32_t since; /* block in which that text begins, if it does */
 };
 
 struct strobe_table *strobe_tables_make(struct strobe_tables *tables, enum strobe_table_kind kind,
@@ -54,7 +55,8 @@ int strobe_tables_has_room(const struct strobe_tables *tables, uint64_t n_bytes)
         tables->n_points * (sizeof(struct strobe_table_point) + sizeof(struct strobe_pixel_row)) +
         tables->n_messages * sizeof(struct strobe_message) +
         tables->n_flows * sizeof(struct strobe_flow_point) +
-        tables->n_notes * sizeof(struct strobe_table_note) + tables->texts.n_bytes;
+        tables->n_notes * sizeof(struct strobe_table_note) +
+        tables->n_images * sizeof(struct strobe_table_image) + tables->texts.n_bytes;
     return n + n_bytes <= STROBE_TABLES_MAX_BYTES;
 }
 
@@ -179,6 +181,25 @@ static void add_flow(struct strobe_tables *tables, uint32_t process, uint32_t th
                                    tables->order};
 }
 
+static void add_image(struct strobe_tables *tables, uint32_t thread, uint32_t block,
+                      const struct strobe_event *event)
+{
+    if (!strobe_tables_has_room(tables, sizeof *tables->images) ||
+        STROBE_TABLES_RESERVE(tables->images, tables->n_images, tables->images_room)) {
+        tables->n_left_out++;
+        return;
+    }
+    tables->images[tables->n_images++] = (struct strobe_table_image){
+        .tick = event->tick,
+        .frame = event->fields[0].u,
+        .process = tables->view->trace->threads[thread].process,
+        .thread = thread,
+        .first_block = tables->readers[thread].since,
+        .block = block,
+        .order = ++tables->order,
+    };
+}
+
 static void add_event(struct strobe_tables *tables, uint32_t process, uint32_t thread,
                       uint64_t n_open, const struct strobe_event *event)
 {
@@ -231,7 +252,7 @@ static uint64_t open_after(uint64_t n_open, uint64_t fiber, const struct strobe_
 }
 
 static void read_part(struct strobe_tables *tables, const struct strobe_events *events,
-                      const struct strobe_part *part, uint32_t thread)
+                      const struct strobe_part *part, uint32_t thread, uint32_t block)
 {
     struct strobe_view *view = tables->view;
     struct strobe_table_reader *reader = &tables->readers[thread];
@@ -240,6 +261,8 @@ static void read_part(struct strobe_tables *tables, const struct strobe_events *
     uint64_t n_open = part->n_below + part->n_stack, fiber = part->fiber;
     if (reader->next_pos != part->pos)
         reader->joiner.n_text = 0;
+    if (!reader->joiner.n_text)
+        reader->since = block;
     reader->next_pos = part->pos + part->n_words;
     strobe_cursor_start(&cursor, events, part, &view->trace->schema, &reader->joiner);
     while (strobe_cursor_next(&cursor, &event) == STROBE_OK) {
@@ -248,8 +271,12 @@ static void read_part(struct strobe_tables *tables, const struct strobe_events *
             fiber = event.fields[0].u;
         else if (event.kind == STROBE_KIND_FIBER_LEAVE)
             fiber = 0;
-        if (event.kind < 63 && wanted_kinds >> event.kind & 1)
+        if (event.kind == STROBE_KIND_FRAME_IMAGE)
+            add_image(tables, thread, block, &event);
+        else if (event.kind < 63 && wanted_kinds >> event.kind & 1)
             add_event(tables, view->trace->threads[thread].process, thread, n_open, &event);
+        if (!reader->joiner.n_text)
+            reader->since = block;
     }
 }
 
@@ -263,7 +290,7 @@ static void read_block(struct strobe_tables *tables, uint32_t block)
         uint32_t thread = strobe_view_thread(tables->view, part->proc, part->track);
         if (thread != STROBE_IDMAP_NONE &&
             !STROBE_ARRAY_REACH(tables->readers, tables->readers_room, thread))
-            read_part(tables, events, part, thread);
+            read_part(tables, events, part, thread, block);
     }
 }
 
@@ -282,6 +309,7 @@ BY_TICK(by_message, strobe_message)
 BY_TICK(by_value, strobe_table_value)
 BY_TICK(by_point, strobe_table_point)
 BY_TICK(by_flow_tick, strobe_flow_point)
+BY_TICK(by_image, strobe_table_image)
 
 static int by_flow(const void *a, const void *b)
 {
@@ -393,6 +421,9 @@ static void settle(struct strobe_tables *tables)
     if (tables->n_messages > tables->sorted_messages)
         sort_on(tables->messages, tables->n_messages, sizeof *tables->messages,
                 &tables->sorted_messages, by_message);
+    if (tables->n_images > tables->sorted_images)
+        sort_on(tables->images, tables->n_images, sizeof *tables->images, &tables->sorted_images,
+                by_image);
     renew_owners(tables);
     if (tables->n_flows > tables->sorted_flows)
         sort_on(tables->flows, tables->n_flows, sizeof *tables->flows, &tables->sorted_flows,
@@ -445,6 +476,7 @@ void strobe_tables_rest(struct strobe_tables *tables)
     strobe_spill_rest(tables->notes);
     strobe_spill_rest(tables->messages);
     strobe_spill_rest(tables->flows);
+    strobe_spill_rest(tables->images);
     strobe_spill_rest(tables->texts.bytes);
 }
 
@@ -463,6 +495,7 @@ void strobe_tables_free(struct strobe_tables *tables)
     strobe_spill_free(tables->notes);
     strobe_spill_free(tables->messages);
     strobe_spill_free(tables->flows);
+    strobe_spill_free(tables->images);
     strobe_spill_free(tables->texts.bytes);
     free(tables->recent);
     memset(tables, 0, sizeof *tables);

@@ -90,6 +90,15 @@ struct strobe_flow_point {
     uint32_t order;
 };
 
+/* An image of a frame, which stays in the file. */
+struct strobe_table_image {
+    uint64_t tick;
+    uint64_t frame; /* of the unnamed ones of its process: how many marks were before it */
+    uint32_t process, thread;
+    uint32_t first_block, block; /* where its pieces begin, and where it is */
+    uint32_t order;
+};
+
 struct strobe_tables {
     struct strobe_view *view;    /* borrowed */
     struct strobe_table *tables; /* owned */
@@ -102,13 +111,15 @@ struct strobe_tables {
     uint32_t n_flows, flows_room;
     struct strobe_table_note *notes; /* owned */
     uint32_t n_notes, notes_room;
+    struct strobe_table_image *images; /* owned: by tick */
+    uint32_t n_images, images_room;
     struct strobe_table_reader *readers; /* owned: by thread, what a part leaves to the next */
     uint32_t readers_room;
-    uint32_t next_block;                    /* blocks before were looked at */
-    uint32_t order;                         /* of the next event */
-    uint64_t n_rows, n_values, n_points;    /* of all tables; rows: of those with zones */
-    uint32_t sorted_messages, sorted_flows; /* those before are in order */
-    uint32_t n_owned_processes;             /* of the trace when the flows' owners were looked up */
+    uint32_t next_block;                 /* blocks before were looked at */
+    uint32_t order;                      /* of the next event */
+    uint64_t n_rows, n_values, n_points; /* of all tables; rows: of those with zones */
+    uint32_t sorted_messages, sorted_flows, sorted_images; /* those before are in order */
+    uint32_t n_owned_processes; /* of the trace when the flows' owners were looked up */
     uint64_t n_left_out;
     struct strobe_paired *paired; /* owned: what the writer paired; NULL: nothing */
     uint64_t paired_bytes;        /* size of the file when fibers and spans were paired */

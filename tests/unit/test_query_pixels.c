@@ -183,7 +183,7 @@ static void forget_lods(struct strobe_view *view)
 }
 
 /* Levels are raised where LOD blocks are coarse: the reference gets the same one by its width. */
-static void compare_ranges(const struct small_trace *t, int n_rounds)
+static void compare_ranges(const struct small_trace *t, int n_rounds, uint32_t n_depths)
 {
     struct strobe_trace *trace;
     struct strobe_view *view;
@@ -199,7 +199,8 @@ static void compare_ranges(const struct small_trace *t, int n_rounds)
             forget_lods(view);
         uint64_t span = view->tick_last - view->tick_first + 1, length = span >> round % 16;
         uint64_t lo = view->tick_first + next_random(&seed) % (span - length + 1);
-        struct strobe_pixel_track track = {.thread = (uint32_t)round % THREADS, .n_depths = 16};
+        struct strobe_pixel_track track = {.thread = (uint32_t)round % THREADS,
+                                           .n_depths = n_depths};
         struct strobe_pixel_ask question = {
             lo, lo + length, 1 + (uint32_t)(next_random(&seed) % 900), 100000, &track, 1};
         struct strobe_pixels pixels, reference;
@@ -229,7 +230,7 @@ static void lods_summaries_and_events_give_the_same_items(void **state)
     struct small_trace t;
     make(&t, 60, 7);
     small_finish(&t);
-    compare_ranges(&t, 200);
+    compare_ranges(&t, 200, 16);
     small_remove(&t);
 }
 
@@ -239,7 +240,17 @@ static void many_index_nodes_give_the_same_items(void **state)
     struct small_trace t;
     make(&t, 700, 5);
     small_finish(&t);
-    compare_ranges(&t, 200);
+    compare_ranges(&t, 200, 16);
+    small_remove(&t);
+}
+
+static void zones_below_the_levels_of_detail_are_read_from_events(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    make(&t, 60, 40);
+    small_finish(&t);
+    compare_ranges(&t, 200, 48);
     small_remove(&t);
 }
 
@@ -249,7 +260,7 @@ static void a_file_without_footer_gives_the_same_items(void **state)
     struct small_trace t;
     make(&t, 300, 6);
     small_kill(&t);
-    compare_ranges(&t, 100);
+    compare_ranges(&t, 100, 16);
     small_remove(&t);
 }
 
@@ -370,6 +381,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lods_summaries_and_events_give_the_same_items),
+        cmocka_unit_test(zones_below_the_levels_of_detail_are_read_from_events),
         cmocka_unit_test(many_index_nodes_give_the_same_items),
         cmocka_unit_test(a_file_without_footer_gives_the_same_items),
         cmocka_unit_test(every_zone_is_counted_at_every_level),

@@ -103,6 +103,8 @@ const asks = {
     messages: (q) => ({...q.range(), ...q.tracks(), ...q.chance(0.3) ? {filter: q.word()} : {}, ...q.chance(0.3) ? {severity: q.below(5)} : {}, ...q.chance(0.2) ? {color: q.below(2)} : {}, ...q.chance(0.3) ? {after: q.time()} : {},
         ...q.chance(0.5) ? {limit: q.below(50)} : {}}),
     frames: (q) => ({track: (q.chance(0.9) && q.pick(q.frames) || q.pick(q.known.trace.tracks)).id, ...q.range(), ...q.chance(0.5) ? {limit: q.below(50)} : {}}),
+    images: (q) => ({track: (q.chance(0.9) && q.pick(q.frames) || q.pick(q.known.trace.tracks)).id}),
+    image: (q) => ({image: q.below(q.chance(0.9) ? 30 : 1e6)}),
     flows: (q) => ({...q.range(), ...q.tracks(), ...q.chance(0.5) ? {limit: q.below(50)} : {}}),
     colors: (q) => ({...q.range(q.most), ...q.tracks(), ...q.chance(0.5) ? {min: q.below(1e6)} : {}}),
     ops: (q) => ({...q.chance(0.7) ? {} : q.range(), ...q.chance(0.3) ? {filter: q.word()} : {}, ...q.chance(0.2) ? {bound: q.pick(['host', 'dispatch', 'kernel', 'waiting', 'none'])} : {}, ...q.chance(0.2) ? {device: q.pick(q.known.trace.tracks).id} : {},

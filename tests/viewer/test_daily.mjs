@@ -129,11 +129,83 @@ const tests = {
         await page.waitForFunction(() => window.strobe.timeline.layout.rows.find((r) => r.track.name === 'deep').lanes === 18);
         await state(() => window.strobe.setCompact('isCompact', false));
     },
-    async 'zones of any depth have their names and colours'() {
+    async 'zones of any depth have their names and colours, close up and from afar'() {
         await open('daily');
         await setView(250, 300);
         const p = await place('deep', 30, 290), [r, g, b] = await pixel(p);
         assert.ok(Math.max(r, g, b) - Math.min(r, g, b) > 25, `${r} ${g} ${b} is grey`);
+        await open('deep');
+        const colourful = (depth) => state((d) => {
+            const s = window.strobe, tl = s.timeline, track = s.trace.tracks.find((t) => t.name === 'MainThread');
+            s.showTrack(track.id, d);
+            tl.draw();
+            const row = tl.visibleRows().find((r) => r.row.track.id === track.id), pixels = tl.canvas.getContext('2d').getImageData(210, row.y + 3 + d * 19 + 9, tl.width - 230, 1).data;
+            let n = 0;
+            for (let i = 0; i < pixels.length; i += 4)
+                n += Math.max(pixels[i], pixels[i + 1], pixels[i + 2]) - Math.min(pixels[i], pixels[i + 1], pixels[i + 2]) > 25;
+            return n;
+        }, depth);
+        assert.equal(await state(() => window.strobe.timeline.layout.rows.find((row) => row.track.name === 'MainThread').lanes), 80);
+        for (const depth of [5, 15, 16, 30, 60]) {
+            await colourful(depth);
+            await settled();
+            assert.ok(await colourful(depth) > 100, `depth ${depth} has colours from afar`);
+        }
+        await shot('deep');
+        const named = await state(async () => {
+            const s = window.strobe, {fine} = s.timeline.data, track = s.trace.tracks.find((t) => t.name === 'MainThread').id, {first, n} = fine.lane(track, 60);
+            return [...fine.arrays.loc.subarray(first, first + n)].filter((loc) => s.names.name(loc)).length / n;
+        });
+        assert.ok(named > 0.9, `${named} of what is at depth 60 has a name`);
+    },
+    async 'of a range with too many events for that, depths that are left out are told of'() {
+        await open('deep');
+        const band = () => state(() => {
+            const s = window.strobe, tl = s.timeline, row = tl.visibleRows().find((r) => r.row.track.name === 'MainThread'), pixels = tl.canvas.getContext('2d').getImageData(214, row.y + 3 + 16 * 19 + 4, 200, 19).data;
+            let n = 0;
+            for (let i = 0; i < pixels.length; i += 4)
+                n += pixels[i] < 150 && pixels[i + 1] < 150 && pixels[i + 2] < 150;
+            return n;
+        });
+        await state(() => { /* as the engine answers for a large trace */
+            const {fine} = window.strobe.timeline.data;
+            fine.seenDepths = 16;
+            for (const lanes of fine.lanes.values())
+                for (const depth of [...lanes.keys()].filter((d) => d >= 16))
+                    lanes.delete(depth);
+            window.strobe.redraw();
+        });
+        await settled();
+        await shot('deep-left-out');
+        assert.ok(await band() > 60, 'words below the sixteenth depth');
+    },
+    async 'images of frames are shown beside them, stepped through with the keyboard, played, and told of at the pointer'() {
+        await open('film', '#p=frames');
+        const caption = (words) => says('.film figcaption', words), seen = (x, y) => state(([px, py]) => [...document.querySelector('.film canvas').getContext('2d').getImageData(px, py, 1, 1).data].slice(0, 3), [x, y]);
+        await caption(/^image 1 of 30/);
+        await page.locator('.film input').focus();
+        for (let i = 0; i < 14; i++)
+            await page.keyboard.press('ArrowRight');
+        await caption(/^image 15 of 30/);
+        assert.deepEqual([await seen(4, 4), await seen(4, 70), await seen(120, 4)], [[255, 0, 0], [123, 0, 0], [0, 0, 255]]);
+        await page.keyboard.press('End'); /* upside down as it was sent */
+        await caption(/^image 30 of 30/);
+        assert.deepEqual([await seen(4, 4), await seen(4, 70)], [[255, 0, 0], [123, 0, 0]]);
+        await shot('film');
+        await page.locator('.film button[aria-label=play]').focus();
+        await page.keyboard.press('Enter');
+        await caption(/^image [1-9] of 30/);
+        await caption(/^image 30 of 30/);
+        await page.locator('.film button', {hasText: 'Go there'}).click();
+        await settled();
+        near(await state(() => window.strobe.selection.t0), await state(() => window.strobe.drawer.panel('frames').film.set.t0[29]), 2);
+        const p = await state(() => {
+            const s = window.strobe, tl = s.timeline, track = s.trace.tracks.find((t) => t.kind === 'frames'), box = tl.canvas.getBoundingClientRect(), row = tl.visibleRows().find((r) => r.row.track.id === track.id);
+            return {x: box.left + tl.xOf(s.selection.t0 + 5e6), y: box.top + row.y + row.row.height / 2};
+        });
+        await page.mouse.move(p.x, p.y);
+        await page.waitForFunction(() => document.querySelector('.tip:not([hidden]) .frameimage'));
+        await shot('film-tip');
     },
     async 'the names of process and thread stay in sight while one scrolls'() {
         await open('daily');

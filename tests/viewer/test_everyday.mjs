@@ -1,7 +1,7 @@
 /* test_everyday.mjs: small things that are done all day long: leaving a field, clicking what is no zone, reading a number. Arguments: browser.mjs.
  * SPDX-License-Identifier: MIT */
 import assert from 'node:assert/strict';
-import {near, open, page, panel, place, run, says, search, setView, settled, state, text} from './browser.mjs';
+import {near, open, page, panel, place, run, says, search, setView, settled, shot, state, text} from './browser.mjs';
 
 /* Where the first item of a track of a kind is on the screen, and what it is; `ms`: at or after. */
 async function markOf(kind, ms = 0) {
@@ -85,6 +85,77 @@ const tests = {
         }, p.id);
         await settled();
         assert.ok(await seen() > 50);
+    },
+    async 'what stands out is said over the timeline, on every panel, with a way out'() {
+        await open('rich');
+        await state(() => window.strobe.findByName('shade'));
+        await panel('stats');
+        await says('.standout', /^Only shade stands out/);
+        await shot('standout');
+        await page.locator('.standout button').click();
+        await page.waitForFunction(() => document.querySelector('.standout').hidden);
+        assert.deepEqual(await state(() => [window.strobe.highlight, window.strobe.found]), [null, null]);
+        assert.doesNotMatch(await state(() => location.hash), /z=shade/);
+    },
+    async 'statistics are put together by thread and by process, and add up to those by name'() {
+        await open('rich', '#p=stats');
+        const total = () => state(() => window.strobe.drawer.panel('stats').table.rows.reduce((n, r) => n + r.count, 0)), all = await total();
+        for (const [by, words, groups] of [['thread', /rows of 6 threads/, 6], ['process', /rows of 2 processes/, 2]]) {
+            await page.locator('select[aria-label="put together"]').selectOption(by);
+            await says('.drawer .state', words);
+            near(await total(), all, 0, by);
+            assert.equal(await state(() => new Set(window.strobe.drawer.panel('stats').table.rows.map((r) => r.group)).size), groups);
+        }
+        await page.locator('.thead [data-key=count]').click();
+        await page.waitForFunction(() => {
+            const counts = window.strobe.drawer.panel('stats').table.rows.map((r) => r.count);
+            return counts.every((n, i) => !i || n <= counts[i - 1]);
+        });
+        await shot('stats-groups');
+    },
+    async 'a plot’s scale begins at zero, is logarithmic, or is that of all of its unit, as its menu says'() {
+        await open('rich');
+        const rows = () => state(() => window.strobe.timeline.layout.rows.filter((r) => r.track.kind === 'plot').map((r) => [r.track.name, r.low, r.high])), pick = async (name, item) => {
+            const y = await state((n) => {
+                const s = window.strobe, track = s.trace.tracks.find((t) => t.kind === 'plot' && t.name === n);
+                s.showTrack(track.id);
+                return s.timeline.canvas.getBoundingClientRect().top + s.timeline.visibleRows().find((r) => r.row.track.id === track.id).y + 10;
+            }, name);
+            await page.mouse.click(60, y, {button: 'right'});
+            await page.locator('.menu button', {hasText: item}).click();
+            await settled();
+        };
+        await settled();
+        assert.deepEqual((await rows())[0], ['tiles waiting', 54, 60]);
+        await pick('tiles waiting', 'Begin its scale at zero');
+        assert.deepEqual((await rows())[0], ['tiles waiting', 0, 60]);
+        await pick('tiles waiting', 'Scale it to its values');
+        await state(() => { /* of one unit */
+            for (const t of window.strobe.trace.tracks.filter((x) => x.kind === 'plot'))
+                t.format = 0;
+        });
+        await pick('tiles waiting', 'One scale for all');
+        const [[, low0, high0], [, low1, high1]] = await rows();
+        assert.deepEqual([low0, high0], [low1, high1]);
+        await pick('tiles waiting', 'A scale of its own');
+        await pick('tiles waiting', 'Logarithmic');
+        assert.deepEqual((await rows())[0], ['tiles waiting', 54, 60]);
+        await shot('plot-log');
+    },
+    async 'plots of an area: min, max, mean over time and last are those of their values'() {
+        await open('rich');
+        await state(() => {
+            window.strobe.setArea(200e6, 500e6, null);
+            window.strobe.areaDone();
+        });
+        await says('.details', /Plots: min, max/);
+        const cells = await page.locator('.details section', {hasText: 'Plots: min'}).locator('tr', {hasText: 'tiles waiting'}).locator('td').allInnerTexts(), numbers = cells.slice(1).map(Number.parseFloat);
+        const values = []; /* frame n, each 10 ms, has 60 - n % 7 of them */
+        for (let n = 20; n < 50; n++)
+            values.push(60 - n % 7);
+        near(numbers[0], Math.min(...values), 0, 'min');
+        near(numbers[1], Math.max(...values), 0, 'max');
+        near(numbers[2], values.reduce((a, b) => a + b) / values.length, 0.2, 'mean');
     },
     async 'bottom-up, there is one column of self times'() {
         await open('rich');

@@ -25,6 +25,19 @@ const keyChecks = {
     async panRightFast(row) { await setView(400, 500); await press(row); near((await view()).from, 450e6, 1e5); },
     async fitAll(row) { await setView(400, 500); await press(row); assert.ok(await state(() => window.strobe.isWhole())); },
     async fitSelection(row) { await setView(395, 425); await clickZone('main', 1, 403); await press(row); near(await span(), 12e6, 1e6); },
+    async fitHeight(row) {
+        await page.setViewportSize({width: 1400, height: 480});
+        await settled();
+        const heights = () => state(() => { const tl = window.strobe.timeline; return [tl.layout.height, tl.scrollRoom()]; }), [before, room] = await heights();
+        assert.ok(before > room);
+        await press(row);
+        const [after, left] = await heights();
+        assert.ok(after <= left + 1, `${after} of ${left}`);
+        await shot('fit-height');
+        await press(row);
+        assert.equal((await heights())[0], before);
+        await page.setViewportSize({width: 1400, height: 860});
+    },
     async back(row) { await setView(400, 500); await page.keyboard.press('Home'); await settled(); await press(row); await page.waitForFunction(() => Math.abs(window.strobe.view.from - 400e6) < 10); },
     async forward(row) {
         await setView(400, 500);
@@ -82,6 +95,8 @@ const keyChecks = {
     async nextHit(row) { await search('rays'); await press(row); await page.waitForFunction(() => / of 1,800/.test(document.querySelector('.hits').textContent)); },
     async previousHit(row) { await search('rays'); await press(row); await page.waitForFunction(() => / of 1,800/.test(document.querySelector('.hits').textContent)); },
     async findTrack(row) { await page.mouse.click(700, 300); await settled(); await press(row); await page.locator('.box input').fill('worker 2'); assert.match(await text('.choice'), /worker 2/); await page.keyboard.press('Enter'); assert.equal(await page.locator('.overlay').isHidden(), true); },
+    async nextTrace(row) { await press(row); await says(() => /One trace is open/.test(document.querySelector('.toast').textContent)); },
+    async previousTrace(row) { await press(row); await says(() => /One trace is open/.test(document.querySelector('.toast').textContent)); },
     async pin(row) { await page.keyboard.press('Home'); await settled(); const p = await place('worker 1', 0, 300); await page.mouse.move(p.x, p.y); await press(row); assert.equal(await state(() => window.strobe.timeline.layout.pinned.length), 1); },
     async drawer(row) { await press(row); assert.equal(await page.locator('.drawer').isVisible(), true); await press(row); assert.equal(await page.locator('.drawer').isVisible(), false); },
     async commands(row) { await press(row); await page.locator('.box input').fill('panel: statistics'); await page.keyboard.press('Enter'); await settled(); assert.match(await text('.tab.current'), /Statistics/); },

@@ -7,6 +7,8 @@ ages    a zone of 3 days, and one of 1 ns
 one     one zone;  none: no event at all;  open: zones that never end
 losses  events lost on one thread;  cut: rich without its end;  clocks: one that jumps, one that is uncertain
 daily   zones and messages with colours of their own, JSON as texts, 40 depths, a thread that is empty for most of the time
+deep    calls of a Python program, up to 80 deep
+film    60 frames, every second one with an image: a red bar that grows over blue
 locs    100,000 source locations;  tracks: 4,000 threads;  far: blocks behind the first 4 GiB
 """
 import os
@@ -20,6 +22,7 @@ import strobe_writer as sw  # noqa: E402
 MS = 2_500_000  # ticks
 US = 2_500
 ORIGIN = 1_000_000
+FRAME_IMAGE = "32 frame_image uuuus frame,width,height,flip,dxt1\n"
 CLOCK_MAP = "106 clock_map uiuuu proc,time,tick,mult,error_ns\n"
 HTML = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>"
 
@@ -239,6 +242,68 @@ def daily(path):
     end(w, ORIGIN + 1000 * MS)
 
 
+def deep(path):
+    """A stack that grows to 80 and shrinks again, 40 times, with short calls at each depth."""
+    w = begin(path)
+    w.process(1, 900, "python app.py")
+    main = w.thread(1, 1, "MainThread", ORIGIN)
+    names = [f"{verb}_{noun}" for verb in ("parse", "visit", "check", "emit") for noun in ("module", "call", "body", "expression", "item")]
+    for i, name in enumerate(names, 1):
+        w.loc(1, i, name, 10 * i, name, "app.py")
+    rng = random.Random(3)
+    t = ORIGIN + 1000
+    for wave in range(40):
+        for d in range(80):
+            main.begin(1 + rng.randrange(len(names)), t)
+            t += rng.randrange(200, 20 * US)
+            for _ in range(3):
+                if d < 79:
+                    main.begin(1 + rng.randrange(len(names)), t)
+                    t += rng.randrange(50, 4 * US)
+                    main.end(t)
+        for d in range(80):
+            t += rng.randrange(200, 8 * US)
+            main.end(t)
+        if wave % 10 == 9:
+            w.flush()
+    end(w, t + MS)
+
+
+def image(width, height, share, flip):
+    """DXT1, blocks of one colour: red up to `share` of the width, then blue; the lower half is darker."""
+    blocks = bytearray()
+    for row in range(height // 4):
+        dark = (row < height // 8) if flip else (row >= height // 8)
+        for column in range(width // 4):
+            is_red = column * 4 < share * width
+            color = (0x7800 if dark else 0xf800) if is_red else (0x000f if dark else 0x001f)
+            blocks += color.to_bytes(2, "little") + b"\0\0" + b"\0\0\0\0"
+    return bytes(blocks)
+
+
+def film(path):
+    """A game of 60 frames a second; every second frame has an image, of which the later half are upside down."""
+    w = begin(path, schema=sw.sf.SCHEMA + FRAME_IMAGE)
+    w.process(1, 6001, "game")
+    main = w.thread(1, 1, "main", ORIGIN)
+    w.loc(1, 1, "frame", 10, "frame_fn", "src/game.c")
+    sw.KINDS.update(sw.sf.parse_schema(FRAME_IMAGE))
+    t = ORIGIN + 1000
+    for i in range(60):
+        main.event("frame", t, 0)
+        main.begin(1, t + 10)
+        if i % 2:
+            flip = i > 30
+            main.event(32, t + 20, i + 1, 128, 72, int(flip), image(128, 72, i / 60, flip))
+        main.end(t + 12 * MS)
+        t += 16 * MS + (i % 7) * MS // 2
+        if i % 20 == 19:
+            w.flush()
+    main.event("frame", t, 0)
+    end(w, t + MS)
+    del sw.KINDS[32]  # a trace of all kinds has those of the second writer
+
+
 def locs(path):
     """100,000 locations, one zone each."""
     w = begin(path)
@@ -301,6 +366,8 @@ def main():
     losses(at("losses"))
     clocks(at("clocks"))
     daily(at("daily"))
+    deep(at("deep"))
+    film(at("film"))
     locs(at("locs"))
     tracks(at("tracks"))
     far(at("far"))

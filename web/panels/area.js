@@ -6,7 +6,7 @@ import {h} from '../view/dom.js';
 import {isZones} from '../view/layout.js';
 import * as format from '../view/format.js';
 
-const MOST_PLOTS = 50, MOST_FLOWS = 12, MOST_THREADS = 16;
+const MOST_PLOTS = 50, PLOT_WIDTH = 4096, MOST_FLOWS = 12, MOST_THREADS = 16;
 
 /** Resolves to the panel's content. */
 export async function aboutArea(app, area) {
@@ -41,12 +41,30 @@ async function plotsOf(app, area) {
     const plots = app.trace.tracks.filter((t) => t.kind === 'plot' && (!area.tracks || area.tracks.includes(t.id) || area.tracks.includes(t.parent))).slice(0, MOST_PLOTS);
     if (!plots.length)
         return null;
-    const {json, arrays} = await app.engine.ask({ask: 'pixels', from: area.from, to: area.to, width: 1, budget: 10000, lanes: plots.map((t) => [t.id, 0, 1])});
-    const rows = json.lanes.map(([id, , , n, , value]) => ({track: app.trackOf(id), n, value})).filter((r) => r.n > 0 && r.value !== undefined);
-    return section('Plots: min, max, last', plainTable(rows.map((r) => {
-        const pick = (a, f) => a.slice(r.value, r.value + r.n).reduce((x, y) => f(x, y)), show = (v) => ({number: format.plotValue(v, r.track.format)});
-        return [r.track.name, show(pick(arrays.min, Math.min)), show(pick(arrays.max, Math.max)), show(arrays.last[r.value + r.n - 1])];
-    })));
+    const {json, arrays} = await app.engine.ask({ask: 'pixels', from: area.from, to: area.to, width: PLOT_WIDTH, budget: 10000, lanes: plots.map((t) => [t.id, 0, 1])});
+    const rows = json.lanes.map(([id, , first, n, , value]) => ({track: app.trackOf(id), sums: plotSums(arrays, first, n, value, area)})).filter((r) => r.sums);
+    return rows.length ? section('Plots: min, max, mean over time ~, last', plainTable(rows.map(({track, sums}) => {
+        const show = (v) => ({number: format.plotValue(v, track.format)});
+        return [track.name, show(sums.min), show(sums.max), show(sums.mean), show(sums.last), {number: `${format.count(sums.n)} ×`}];
+    }))) : null;
+}
+
+/* What a plot did in an area: it has the value that was there before until the next one comes. Of values that are too close together the
+ * last one counts for the mean. Null: it had no value yet. */
+function plotSums(arrays, first, n, value, {from, to}) {
+    const sums = {min: Infinity, max: -Infinity, mean: 0, last: NaN, n: 0};
+    let since = Infinity, whole = 0;
+    for (let i = first; i < first + n && arrays.t0[i] < to; i++) {
+        const at = Math.max(from, arrays.t0[i]), v = value + i - first, isInside = arrays.t1[i] > from || arrays.t0[i] >= from;
+        if (since < at)
+            sums.mean += sums.last * (at - since);
+        Object.assign(sums, isInside ? {min: Math.min(sums.min, arrays.min[v]), max: Math.max(sums.max, arrays.max[v]), n: sums.n + arrays.count[i]} : {min: arrays.last[v], max: arrays.last[v]}, {last: arrays.last[v]});
+        since = at;
+    }
+    if (since === Infinity)
+        return null;
+    whole = Math.max(1e-9, to - Math.max(from, arrays.t0[first]));
+    return Object.assign(sums, {mean: (sums.mean + sums.last * (to - since)) / whole});
 }
 
 /* From track to track, how many and how long they took. */

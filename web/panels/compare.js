@@ -43,7 +43,7 @@ class Compare {
             {key: 'interval', title: '95 % interval', width: '128px', sort: false, show: (r) => (r.low === null ? '' : `${signed(r.low)} to ${signed(r.high)}`)},
             ns('a_ns', 'A'), ns('b_ns', 'B'),
             {key: 'counts', title: 'zones a run', width: '110px', number: true, sort: false, show: (r) => (r.a_count === r.b_count ? format.count(r.a_count) : `${format.count(Math.round(r.a_count))} → ${format.count(Math.round(r.b_count))}`)},
-            {key: 'remark', title: '', width: 'minmax(90px, 1fr)', sort: false, show: (r) => (r.need_runs ? `would need ${r.need_runs} runs a side` : '')},
+            {key: 'remark', title: 'remark', width: 'minmax(90px, 1fr)', sort: false, show: (r) => (r.need_runs ? `would need ${r.need_runs} runs a side` : '')},
         ], {pick: (r) => this.choose(r.name), copied: (t) => this.app.say(t), isPicked: (r) => r.name === this.chosen});
     }
 

@@ -1,5 +1,6 @@
 /* lists.js - the panels of messages, frames, notes, and facts of the trace.  SPDX-License-Identifier: MIT */
 import {Chart} from '../view/chart.js';
+import {Film} from './film.js';
 import {Table} from '../view/table.js';
 import {figure, filterField, newest, pairs, section, swatch} from './parts.js';
 import {THEMES} from '../view/palette.js';
@@ -79,13 +80,13 @@ function levelsOf(target) {
 
 export function makeFrames(app) {
     let chart = null;
-    const place = h('div', {class: 'chart wide'}), figures = h('div', {class: 'figures'}), pick = h('select', {'aria-label': 'set of frames', onchange: () => load()});
+    const film = new Film(app), place = h('div', {class: 'chart wide'}), figures = h('div', {class: 'figures'}), pick = h('select', {'aria-label': 'set of frames', onchange: () => load()});
     const rate = h('input', {type: 'number', class: 'rate', min: '1', max: '100000', step: 'any', 'aria-label': 'target, frames per second', value: kept('frameRate', String(RATE)), onchange: () => {
         keep('frameRate', rate.value);
         load();
     }});
     const target = () => 1000 / (Number(rate.value) > 0 ? Number(rate.value) : RATE); /* ms */
-    const element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, pick, h('label', {}, 'target ', rate, ' /s'), figures), place);
+    const element = h('div', {class: 'withbar'}, h('div', {class: 'bar'}, pick, h('label', {}, 'target ', rate, ' /s'), figures), h('div', {class: 'split'}, place, film.element));
     const begin = newest();
     const empty = (...content) => {
         if (chart)
@@ -100,6 +101,7 @@ export function makeFrames(app) {
         if (sets.some((t) => String(t.id) === chosen))
             pick.value = chosen;
         pick.hidden = !sets.length;
+        film.element.hidden = !sets.length || film.element.hidden;
         if (!sets.length)
             return empty(h('p', {class: 'empty'}, 'The program marks no frames. STROBE_FRAME() or FrameMark at the end of each makes this chart.')) && fill(figures);
         const track = Number(pick.value), {json, arrays} = await app.engine.ask({ask: 'frames', track, ...app.range(), tracks: undefined, limit: 20000});
@@ -112,14 +114,18 @@ export function makeFrames(app) {
         chart = new Chart(place, {
             theme,
             bars: times.map((value, i) => ({from: i, to: i + 1, value, color: frameColor(theme, value, target())})),
-            x: {min: 0, max: times.length, show: (v) => (Number.isInteger(v) ? `#${v + 1}` : '')},
+            x: {min: 0, max: times.length, show: (v) => (Number.isInteger(v) && v < times.length ? `#${v + 1}` : '')},
             y: {min: 0, max: most, show: (v) => `${+v.toPrecision(3)} ms`},
             levels: levelsOf(target()),
-            picked: (i) => app.goTo(track, 0, arrays.t0[i], arrays.t1[i]),
+            picked: (i) => {
+                film.showTime(arrays.t0[i]);
+                app.goTo(track, 0, arrays.t0[i], arrays.t1[i]);
+            },
         });
+        await film.load(track);
         return undefined;
     }
-    return {id: 'frames', title: 'Frames', element, update: load};
+    return {id: 'frames', title: 'Frames', element, update: load, film};
 }
 
 export function makeNotes(app) {

@@ -143,9 +143,9 @@ async function saveRange(app) {
 /* Commands that have no key. */
 const MORE = [
     ['timeMode', 'Times: relative, UTC, raw'], ['theme', 'Light or dark'], ['contrast', 'High contrast, or not'], ['palette', 'Colours that everybody can distinguish (colour-blind safe), or the usual ones'], ['fullScreen', 'Full screen, or not'], ['saveView', 'Keep this view under a name'], ['views', 'Go to a kept view'], ['pngArea', 'Save the area as PNG'], ['svg', 'Save the view or the area as SVG'], ['png', 'Save the view as PNG'], ['copyCommand', 'Copy statistics as a command'], ['copyLink', 'Copy a link to this place'],
-    ['collapseAll', 'Collapse or open all processes'], ['hideEmpty', 'Hide tracks that are empty in view, or show them'], ['compact', 'Leave out unused depths, or show them'], ['coloring', 'Colour zones by name, thread, depth, duration …'], ['depth', 'Limit the depth of the track under the pointer'], ['limitToView', 'Panels: limit to view'], ['wheel', 'Wheel: scroll or zoom'],
+    ['collapseAll', 'Collapse or open all processes'], ['hideEmpty', 'Hide tracks that are empty in view, or show them'], ['compact', 'Leave out unused depths, or show them'], ['coloring', 'Colour zones by name, thread, depth, duration …'], ['shareScale', 'Plots: one scale for all of a unit, or one each'], ['depth', 'Limit the depth of the track under the pointer'], ['limitToView', 'Panels: limit to view'], ['wheel', 'Wheel: scroll or zoom'],
     ['ghosts', 'Show or hide functions of samples below each thread'], ['stats', 'Panel: statistics'], ['samples', 'Panel: samples'], ['ops', 'Panel: ops of devices'], ['regions', 'Panel: sums by region'], ['flame', 'Panel: flame graph'], ['messages', 'Panel: messages'], ['frames', 'Panel: frames'], ['notes', 'Panel: notes'], ['info', 'Panel: info'], ['saveRange', 'Server: save the area or view as a trace'],
-    ['stop', 'Server: stop recording'], ['open', 'Open another trace'],
+    ['stop', 'Server: stop recording'], ['open', 'Open another trace'], ['closeTrace', 'Close this trace'],
 ];
 
 function commands(app) {
@@ -172,9 +172,10 @@ export const acts = {
     zoneLeft: (app) => walk.sideways(app, 'previous'), zoneRight: (app) => walk.sideways(app, 'next'), zoneUp: walk.up, zoneDown: walk.down,
     trackUp: (app) => walk.otherTrack(app, -1), trackDown: (app) => walk.otherTrack(app, 1),
     nextMessage: (app) => walk.message(app, 1), previousMessage: (app) => walk.message(app, -1), nextNote: (app) => walk.note(app, 1), previousNote: (app) => walk.note(app, -1),
-    zoneMenu: showMenuOfSelection, showAll: (app) => app.showAllTracks(),
+    fitHeight: (app) => app.toggleFitHeight(), zoneMenu: showMenuOfSelection, showAll: (app) => app.showAllTracks(),
     hide: (app) => (trackMeant(app) ? app.hideTrack(trackMeant(app)) : app.say('Point at a track to hide it.')),
     hideEmpty: (app) => app.setCompact('hidesEmpty', !app.choice.hidesEmpty), compact: (app) => app.setCompact('isCompact', !app.choice.isCompact),
+    shareScale: (app) => app.shareScale(!app.choice.sharesScale),
     tracksMenu(app) {
         const box = app.tracksButton.getBoundingClientRect();
         app.menu.showTracks(box.left, box.bottom + 4);
@@ -210,6 +211,6 @@ export const acts = {
     limitToView(app) {
         app.setLimit(!app.limitToView);
     },
-    ghosts: (app) => app.timeline.ghosts.toggle(), wheel: (app) => app.askWheel(), open: (app) => app.start.show(), stop: (app) => app.server.stop(),
+    ghosts: (app) => app.timeline.ghosts.toggle(), wheel: (app) => app.askWheel(), open: (app) => app.start.show(), closeTrace: (app) => app.tabs.close(), nextTrace: (app) => app.tabs.step(1), previousTrace: (app) => app.tabs.step(-1), stop: (app) => app.server.stop(),
     ...Object.fromEntries(['stats', 'samples', 'ops', 'regions', 'flame', 'messages', 'frames', 'notes', 'info'].map((id) => [id, (app) => app.drawer.show(id)])),
 };

@@ -13,6 +13,7 @@ class Answer {
         this.perPixel = (question.to - question.from) / question.width;
         this.arrays = arrays;
         this.bucket = json.bucket_ns;
+        this.seenDepths = json.seen_depths || Infinity; /* of threads: what is below was left out */
         this.asked = new Map(question.lanes.map(([id, , n]) => [id, n]));
         this.lanes = new Map();
         for (const [id, depth, first, n, k, value] of json.lanes)

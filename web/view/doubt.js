@@ -1,5 +1,7 @@
 /* doubt.js - paints what a trace does not know for sure, where it is: events that were lost, clocks that jumped, and clocks whose error
- * is wide enough to be seen at this zoom.  SPDX-License-Identifier: MIT */
+ * is wide enough to be seen at this zoom; and depths that are left out from afar.  SPDX-License-Identifier: MIT */
+import {LANE, PAD} from './layout.js';
+import {FONT} from './text.js';
 import * as format from './format.js';
 
 const MOST_LOSSES = 200, MOST_JUMPS = 100, SEEN_PX = 2;
@@ -9,7 +11,30 @@ export function paintDoubts(painter) {
     painter.inPlaces((isHere) => {
         paintClocks(painter, isHere);
         paintLosses(painter, isHere);
+        paintDepths(painter, isHere);
     });
+}
+
+/* From afar a large trace has no more than its upper depths: what is below is not empty, and says so. */
+function paintDepths(painter, isHere) {
+    const {ctx, scene, theme} = painter, {fine} = scene.data;
+    if (!fine || fine.seenDepths === Infinity)
+        return;
+    for (const {row, y} of scene.rows) {
+        const top = y + PAD + fine.seenDepths * LANE, bottom = y + row.height - 1;
+        if (!isHere(row) || row.header || row.track.kind !== 'thread' || row.lanes <= fine.seenDepths || bottom <= scene.top)
+            continue;
+        ctx.fillStyle = hatch(painter, 'line');
+        painter.rect(scene.label, top, scene.width - scene.label, bottom - top);
+        ctx.font = FONT;
+        const text = `${format.several(row.lanes - fine.seenDepths, 'depth')} more: closer up`, w = ctx.measureText(text).width + 12, at = Math.max(top, scene.top) + 4;
+        if (at + LANE > bottom)
+            continue;
+        ctx.fillStyle = theme.lane;
+        painter.rect(scene.label + 6, at, w, LANE);
+        ctx.fillStyle = theme.dim;
+        painter.text(text, scene.label + 12, at + LANE / 2);
+    }
 }
 
 /* Red, hatched, on the track that lost them. */

@@ -14,10 +14,10 @@ const KEPT_SHAPES = 1600;   /* for what comes after the zones: outlines, losses,
 const MARK_SHAPES = 1200;   /* of frames, messages and locks, all rows together */
 const ROW_LABELS = 4, KEPT_LABELS = 80, LEAST_LABELS = 50;
 const LABEL_ROOM = 110;      /* pixels between labels of the ruler, at least */
-const MIN_WIDE = 2, MIN_LABEL = 26, WIDTHS = 1024;
+const MIN_WIDE = 2, MIN_LABEL = 26, WIDTHS = 1024, LEAST_TEXT = 13; /* the last: height of a depth with names */
 const DIM = 128; /* beside the engine's flags */
 const GAP = 1;   /* pixels between zones that follow each other: half of it of each, so that both edges are right to half a pixel */
-const PLOT_NO_FILL = 256; /* of a plot's format */
+const PLOT_UNIT = 255, PLOT_NO_FILL = 256; /* of a plot's format */
 const NOT_BLACK = 0x1000000; /* beside a colour: 0 is one, too */
 const BEYOND = 2; /* pixels: so far outside of the view are the edges of what goes on there */
 
@@ -330,7 +330,7 @@ export class Painter {
                 list.push(i);
             else
                 byColor.set(css, [i]);
-            if (w >= MIN_LABEL && look.name)
+            if (w >= MIN_LABEL && look.name && LANE >= LEAST_TEXT)
                 labels.push(i);
             if (hover && wide.loc[i] === hover && outlined.length < 300)
                 outlined.push(i);
@@ -393,23 +393,28 @@ export class Painter {
     paintOutlines(outlined) {
         const {ctx, wide, theme} = this;
         ctx.strokeStyle = theme.outline;
-        ctx.lineWidth = 1.5;
+        ctx.lineWidth = LANE < LEAST_TEXT ? 0.75 : 1.5;
         for (const i of outlined)
             this.frame(this.scene.label + wide.x0[i] + GAP, this.lanes[wide.lane[i]].y + 0.5, Math.max(1, wide.x1[i] - wide.x0[i] - 2), LANE - 2);
     }
 
     /* Tracks that are no zones. */
     paintOthers() {
-        const {scene} = this, paint = {plot: this.paintPlot, messages: this.paintMessages, frames: this.paintFrames, locks: this.paintLocks};
+        const paint = {plot: this.paintPlot, messages: this.paintMessages, frames: this.paintFrames, locks: this.paintLocks};
         this.perRow = Math.floor(MARK_SHAPES / Math.max(1, this.markRows()));
-        this.inPlaces((isHere) => {
-            for (const {row, y} of scene.rows) {
-                const f = isHere(row) && paint[row.track.kind], data = scene.data.fine && scene.data.fine.asked.has(row.track.id) ? scene.data.fine : scene.data.coarse;
-                const items = f && data && data.lane(row.track.id, 0);
-                if (items && items.n)
-                    f.call(this, row, y, items, data.arrays, data);
-            }
-        });
+        this.units = new Map(); /* unit: {low, high} of the plots in sight, where they share a scale */
+        this.eachOther((row) => row.track.kind === 'plot', (row, y, items, arrays) => this.addUnit(row, items, arrays));
+        this.inPlaces((isHere) => this.eachOther((row) => isHere(row) && paint[row.track.kind], (row, ...rest) => paint[row.track.kind].call(this, row, ...rest)));
+    }
+
+    /* Rows in sight of one lane that have something to be drawn. */
+    eachOther(isWanted, paint) {
+        const {rows, data: {fine, coarse}} = this.scene;
+        for (const {row, y} of rows) {
+            const data = fine && fine.asked.has(row.track.id) ? fine : coarse, items = isWanted(row) && data && data.lane(row.track.id, 0);
+            if (items && items.n)
+                paint(row, y, items, data.arrays);
+        }
     }
 
     /* Visible items as [first, last). */
@@ -419,16 +424,26 @@ export class Painter {
         return [first, Math.min(last, lowerBound(arrays.t0, view.to, first, last) + 2)];
     }
 
-    paintPlot(row, y, items, arrays) {
-        const {ctx, theme} = this, [first, last] = this.visible(items, arrays), at = (i) => items.value + i - items.first;
+    /* The least and the highest value of a plot in view; the scale begins at 0 where that is near, or wanted. */
+    extent(row, items, arrays) {
+        const [first, last] = this.visible(items, arrays), by = items.value - items.first, how = this.app.choice.plots.get(row.track.id) || {};
         let low = Infinity, high = -Infinity;
         for (let i = first; i < last; i++) {
-            low = Math.min(low, arrays.min[at(i)]);
-            high = Math.max(high, arrays.max[at(i)]);
+            low = Math.min(low, arrays.min[i + by]);
+            high = Math.max(high, arrays.max[i + by]);
         }
-        if (low > 0 && low < high * 0.7)
-            low = 0;
-        const size = row.height - 10, top = y + 5, of = (v) => top + size - (high > low ? (v - low) / (high - low) : 0.5) * size;
+        return how.zero ? {low: Math.min(0, low), high: Math.max(0, high)} : {low: low > 0 && low < high * 0.7 && !how.log ? 0 : low, high};
+    }
+
+    addUnit(row, items, arrays) {
+        const unit = row.track.format & PLOT_UNIT, known = this.units.get(unit), {low, high} = this.extent(row, items, arrays);
+        this.units.set(unit, known ? {low: Math.min(known.low, low), high: Math.max(known.high, high)} : {low, high});
+    }
+
+    paintPlot(row, y, items, arrays) {
+        const {ctx, theme} = this, {choice} = this.app, [first, last] = this.visible(items, arrays), at = (i) => items.value + i - items.first;
+        const {low, high} = choice.sharesScale ? this.units.get(row.track.format & PLOT_UNIT) : this.extent(row, items, arrays), isLog = (choice.plots.get(row.track.id) || {}).log && low > 0;
+        const on = isLog ? Math.log : Number, size = row.height - 10, top = y + 5, of = (v) => top + size - (high > low ? (on(v) - on(low)) / (on(high) - on(low)) : 0.5) * size;
         const left = this.scene.label - 5, right = this.scene.width + 5, clip = (x) => Math.min(right, Math.max(left, x));
         const line = new Path2D();
         let x = left;

@@ -1,9 +1,15 @@
 /* layout.js - which tracks are shown, where, how high. Knows nothing of canvases.
  * SPDX-License-Identifier: MIT */
 
-export const LANE = 19, PAD = 3, HEAD = 26, PLOT = 44, MARKS = 20, MAX_LANES = 64;
+export const FULL_LANE = 19, LEAST_LANE = 6, LOW_LANE = 8, PAD = 3, HEAD = 26, PLOT = 44, MARKS = 20, MAX_LANES = 512;
+export let LANE = FULL_LANE; /* the height of a depth */
 export const STATES = 10, TICKS = 7, GHOST = 15; /* heights of what lies under a thread's zones */
 export const MARK_STATES = 1, MARK_SAMPLES = 2;
+
+/** Depths are this high from now on. */
+export function setLane(px) {
+    LANE = px;
+}
 
 /** What the user did to the tracks; kept per trace. */
 export class TrackChoice {
@@ -16,6 +22,9 @@ export class TrackChoice {
         this.ghosts = new Map(); /* id: lanes of functions that samples tell of */
         this.hidden = new Set(); /* ids that are not shown, with what is below them */
         this.used = null;        /* id: depths with something in view; those that are missing have nothing. null: that is not known */
+        this.plots = new Map();  /* id: {zero, log}: how the values of a plot are drawn */
+        this.sharesScale = false; /* plots of one unit have one scale */
+        this.fitsHeight = false; /* depths are as low as it takes to see all tracks */
         this.hidesEmpty = this.isCompact = false; /* what has nothing in view is left out; depths that have nothing, too */
     }
 }
@@ -36,7 +45,7 @@ function ghostsOf(track, choice) {
 
 function heightOf(track, lanes, collapsed, ghosts) {
     if (track.kind === 'plot')
-        return collapsed ? MARKS : PLOT;
+        return collapsed || LANE < LOW_LANE ? MARKS : PLOT;
     if (track.kind === 'asked')
         return (collapsed ? 1 : track.n_lanes) * LANE + 2 * PAD;
     if (!isZones(track.kind))
@@ -141,6 +150,12 @@ export class Layout {
             return row;
         });
         this.pinnedHeight = y;
+    }
+
+    /** How high depths may be for all rows to fit. */
+    laneFor(room) {
+        const n = this.rows.reduce((sum, row) => sum + (row.header || !isZones(row.track.kind) ? 0 : Math.max(1, row.lanes)), 0);
+        return Math.max(LEAST_LANE, Math.min(FULL_LANE, Math.floor((room - (this.height - n * LANE)) / Math.max(1, n))));
     }
 
     /** Rows that are seen between two heights. */

@@ -1,6 +1,7 @@
-/* legend.js - what the zones' colours mean, where they are not those of names.  SPDX-License-Identifier: MIT */
+/* legend.js - what the zones' colours mean, where they are not those of names; and which zones stand out while the others are dimmed.  SPDX-License-Identifier: MIT */
 import {MODES} from './coloring.js';
 import {fill, h} from './dom.js';
+import {duration} from './format.js';
 
 export class Legend {
     constructor(app) {
@@ -18,5 +19,30 @@ export class Legend {
                 s.style.background = css;
                 return h('div', {}, s, text);
             }));
+    }
+}
+
+/** Zones that were looked for stand out, on all panels: said over the timeline, with a way out. */
+export class Standout {
+    constructor(app) {
+        this.app = app;
+        this.words = h('span');
+        this.element = h('div', {class: 'standout', hidden: true, role: 'status'}, this.words, h('button', {class: 'small', title: 'all zones alike again (Esc)', 'aria-label': 'all zones alike again', onclick: () => this.end()}, '✕'));
+    }
+
+    /** A frame was drawn. */
+    update() {
+        const {highlight, names} = this.app, words = !highlight ? '' : `${names.name(highlight.loc)}${highlight.min === undefined ? '' : `, ${duration(highlight.min)} to ${duration(highlight.max)}`}`;
+        if (this.words.title === words)
+            return;
+        this.element.hidden = !words;
+        this.words.title = words;
+        this.words.textContent = words && `Only ${words} stands out`;
+    }
+
+    end() {
+        this.app.highlight = this.app.found = null;
+        this.app.drawer.spoil('find');
+        this.app.changed('found');
     }
 }

@@ -54,6 +54,8 @@ export class Live {
     }
 
     lost() {
+        if (this.app.tabs.has(this.engine) && !this.isShown)
+            return; /* it is in another tab: told of when that is shown */
         document.body.classList.add('offline');
         this.app.say('the server does not answer; trying again …', 3600000);
     }
@@ -115,7 +117,7 @@ export class Live {
         if (json.replaced && this.isShown)
             return this.open(this.query);
         this.why = json.why;
-        if (!this.isShown)
+        if (!this.isShown && !this.app.tabs.has(this.engine))
             return this.app.start.fail(json.why);
         return this.app.say(json.why || 'the trace is gone', 8000);
     }

@@ -56,9 +56,17 @@ export class Menu {
         this.show(x, y, 'Tracks', [
             [`${mark(choice.hidesEmpty)}Hide what is empty in view`, () => app.setCompact('hidesEmpty', !choice.hidesEmpty)],
             [`${mark(choice.isCompact)}Leave out unused depths`, () => app.setCompact('isCompact', !choice.isCompact)],
+            [`${mark(choice.fitsHeight)}Fit all tracks in the height`, () => app.act('fitHeight')],
             ...this.shown(), ['Collapse or open all processes', () => app.act('collapseAll')],
             ...MODES.map(([mode, words]) => [`${mark(app.coloring.mode === mode)}Colour by ${words}`, () => app.setColoring(mode)]),
         ]);
+    }
+
+    /* How a plot's values are drawn. */
+    plotRows(track) {
+        const {app} = this, {choice} = app, how = choice.plots.get(track.id) || {};
+        return [[how.zero ? 'Scale it to its values' : 'Begin its scale at zero', () => app.setPlot(track.id, {...how, zero: !how.zero})], [how.log ? 'Linear scale' : 'Logarithmic scale', () => app.setPlot(track.id, {...how, log: !how.log})],
+            [choice.sharesScale ? 'A scale of its own for each plot' : 'One scale for all plots of a unit', () => app.shareScale(!choice.sharesScale)]];
     }
 
     showTrack(x, y, track) {
@@ -77,6 +85,8 @@ export class Menu {
             rows.push(...DEPTHS.filter((n) => n < track.n_depths && n !== limit).map((n) => [n === 1 ? 'Show only the outermost depth' : `Show ${n} depths`, () => app.setDepthLimit(track.id, n)]));
         if (track.marks & MARK_SAMPLES)
             rows.push([app.timeline.ghosts.isOn ? 'Hide functions of samples' : 'Show functions of samples', () => app.act('ghosts')]);
+        if (track.kind === 'plot')
+            rows.push(...this.plotRows(track));
         if (limit)
             rows.push(['Show all depths', () => app.setDepthLimit(track.id, 0)]);
         return this.show(x, y, track.name, rows);

@@ -114,10 +114,27 @@ export class Start {
         const {json} = await this.app.server.lobby.ask({ask: 'traces'});
         const own = json.recordings.find((r) => r.name === this.wanted), isThere = json.traces.some((t) => t.name === this.wanted);
         if (isThere && !(own && own.waiting)) /* its client has come, and may have gone already */
-            location.search = `?trace=${encodeURIComponent(this.wanted)}`;
+            return this.showWanted();
         this.showLive(json);
         this.showClients(json);
         this.showTraces(json);
+    }
+
+    /* A recording that was begun here is there. */
+    showWanted() {
+        const trace = this.wanted;
+        this.wanted = null;
+        return this.app.tabs.openServed({trace});
+    }
+
+    /* Shown in this page, with what is open already; the browser's own ways to open a link work, too. */
+    link(words, text) {
+        return h('a', {href: `?${new URLSearchParams(words)}`, onclick: (event) => {
+            if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
+                return;
+            event.preventDefault();
+            this.app.tabs.openServed(words);
+        }}, text);
     }
 
     row(link, notes, ...buttons) {
@@ -130,14 +147,14 @@ export class Start {
 
     showLive(json) {
         const own = new Set(json.recordings.map((r) => r.name)), base = (path) => path.slice(path.lastIndexOf('/') + 1);
-        const begun = json.recordings.map((r) => this.row(r.waiting ? h('span', {}, `waiting for ${r.what} …`) : h('a', {href: `?trace=${encodeURIComponent(r.name)}`}, `● ${r.what}`), [r.name],
+        const begun = json.recordings.map((r) => this.row(r.waiting ? h('span', {}, `waiting for ${r.what} …`) : this.link({trace: r.name}, `● ${r.what}`), [r.name],
             this.button(r.waiting ? 'Give up' : 'Stop', 'end this recording', () => {
                 this.wanted = null;
                 this.act({ask: 'stop', name: r.name});
             })));
         const recorded = json.sessions.filter((s) => s.recording && s.trace && !own.has(base(s.trace)));
         const waiting = json.sessions.filter((s) => !s.recording && s.processes.length);
-        const rows = [...begun, ...recorded.map((s) => this.row(h('a', {href: `?session=${encodeURIComponent(s.name)}`}, `● ${base(s.trace)}`), [programs(s) || s.name])),
+        const rows = [...begun, ...recorded.map((s) => this.row(this.link({session: s.name}, `● ${base(s.trace)}`), [programs(s) || s.name])),
             ...waiting.map((s) => this.row(h('span', {}, programs(s)), [`session ${s.name}, not recorded`], this.button('Record', 'record all processes of this session', () => this.record({session: s.name}))))];
         this.live.hidden = !rows.length;
         fill(this.live, h('h2', {}, 'Now'), rows);
@@ -155,7 +172,7 @@ export class Start {
     }
 
     showTraces(json) {
-        const rows = json.traces.map((t) => this.row(h('a', {href: `?trace=${encodeURIComponent(t.name)}`}, t.name), [format.bytes(t.bytes), when(t.mtime_ns)], this.button('✕', 'delete', () => this.remove(t.name))));
+        const rows = json.traces.map((t) => this.row(this.link({trace: t.name}, t.name), [format.bytes(t.bytes), when(t.mtime_ns)], this.button('✕', 'delete', () => this.remove(t.name))));
         this.list.hidden = false;
         fill(this.list, h('h2', {}, 'Traces in ', h('code', {}, json.folder)), rows.length ? rows : h('p', {class: 'empty'}, 'No traces in this folder yet. `strobe record -- your program` makes one.'));
     }

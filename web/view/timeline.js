@@ -4,7 +4,7 @@
 import {FONT, cutText} from './text.js';
 import {PIXEL_ZONE} from '../facts.js';
 import {Painter, lowerBound} from './draw.js';
-import {LANE, Layout, PAD, isZones} from './layout.js';
+import {FULL_LANE, LANE, Layout, PAD, isZones, setLane} from './layout.js';
 import {PixelData} from './data.js';
 import {Strips} from './strips.js';
 import {Ghosts} from './ghosts.js';
@@ -18,7 +18,7 @@ import {drawMeasure} from './measure.js';
 
 export const LABEL = 208, RULER = 28;
 
-const BAR = 10; /* the scroll bar's width */
+const BAR = 10, LEAST_LABEL = 12; /* the scroll bar's width; a row's height with a name */
 
 export class Timeline {
     constructor(app) {
@@ -51,13 +51,21 @@ export class Timeline {
         this.dpr = dpr;
         this.canvas.width = Math.round(this.width * dpr);
         this.canvas.height = Math.round(this.height * dpr);
+        if (this.app.choice.fitsHeight && this.app.trace)
+            this.relayout();
         this.scrollTo(this.scroll);
         if (isSeen) /* panels that open must not cover what was clicked */
             this.app.showTrack(selection.track, selection.depth);
     }
 
     relayout() {
-        this.layout.build([...this.asked.list(), ...this.app.trace.tracks], this.app.choice);
+        const tracks = [...this.asked.list(), ...this.app.trace.tracks], {choice} = this.app;
+        setLane(FULL_LANE);
+        this.layout.build(tracks, choice);
+        if (choice.fitsHeight) {
+            setLane(this.layout.laneFor(this.scrollRoom()));
+            this.layout.build(tracks, choice);
+        }
         this.showHollow();
         this.scrollTo(this.scroll);
     }
@@ -356,7 +364,7 @@ export class Timeline {
         for (const {row, y} of rows) {
             if (!row.pinned && y + row.height <= RULER + this.layout.pinnedHeight)
                 continue;
-            this.drawLabel(row, row.pinned ? y : Math.min(Math.max(y, top), y + row.height - 22), y);
+            this.drawLabel(row, row.pinned ? y : Math.min(Math.max(y, top), Math.max(y, y + row.height - 22)), y);
         }
         if (sticky)
             this.drawLabel(sticky, RULER + this.layout.pinnedHeight, RULER + this.layout.pinnedHeight);
@@ -387,7 +395,9 @@ export class Timeline {
             ctx.fillStyle = theme.hit;
             this.painter.rect(0, top, 4, row.height - 1);
         }
-        const x = row.header ? 8 + 8 * row.level : 14 + 8 * Math.max(0, row.level - 1), middle = row.header ? y + row.height / 2 : y + 12;
+        const x = row.header ? 8 + 8 * row.level : 14 + 8 * Math.max(0, row.level - 1), middle = y + (row.header ? row.height / 2 : Math.min(12, row.height / 2));
+        if (row.height < LEAST_LABEL)
+            return;
         ctx.fillStyle = theme.dim;
         if (row.header || row.lanes > 1 || row.collapsed)
             this.painter.text(row.collapsed ? '▸' : '▾', x, middle);

@@ -86,8 +86,11 @@ export class Tips {
         const {json} = await this.app.engine.ask({ask: 'zone', track: hit.row.track.id, depth: hit.depth, at: hit.t, slack: 1}), z = json.zone;
         if (!z || !this.isAt(p))
             return;
+        const image = hit.row.track.kind === 'frames' ? await this.app.images.at(hit.row.track.id, hit.t) : null;
+        if (!this.isAt(p))
+            return;
         rows[0][1] = z.t1 !== null ? format.duration(z.t1 - z.t0) : z.state === 'open' ? 'never ends' : 'its end is missing';
-        this.put(p, z.name || title, [...rows, ['self', z.self === null || z.self === undefined ? '' : format.duration(z.self)], ['text', (z.text || '').slice(0, LONGEST)], ['value', z.value]]);
+        this.put(p, z.name || title, [...rows, ['self', z.self === null || z.self === undefined ? '' : format.duration(z.self)], ['text', (z.text || '').slice(0, LONGEST)], ['value', z.value]], image);
     }
 
     async showMessages({item}, p) {
@@ -98,14 +101,14 @@ export class Tips {
             this.put(p, title, json.messages.map((m) => [this.time(m.t, 1000), m.text.slice(0, LONGEST)]));
     }
 
-    put(p, title, rows) {
+    put(p, title, rows, image) {
         const box = this.app.timeline.canvas.getBoundingClientRect();
-        this.show(box.left + p.x, box.top + p.y, title, rows);
+        this.show(box.left + p.x, box.top + p.y, title, rows, image);
     }
 
-    /** Beside a place on the page, wherever there is room; rows: [[word, value]], those without a value are left out. */
-    show(x, y, title, rows) {
-        fill(this.element, h('b', {}, title), rows.filter(([, v]) => v).map(([k, v]) => (k ? h('div', {}, h('small', {}, k), h('span', {}, v)) : h('small', {class: 'hint'}, v))));
+    /** Beside a place on the page, wherever there is room; rows: [[word, value]], those without a value are left out; `image`: an element, or none. */
+    show(x, y, title, rows, image = null) {
+        fill(this.element, h('b', {}, title), rows.filter(([, v]) => v).map(([k, v]) => (k ? h('div', {}, h('small', {}, k), h('span', {}, v)) : h('small', {class: 'hint'}, v))), image);
         this.element.hidden = false;
         const w = this.element.offsetWidth, t = this.element.offsetHeight;
         this.element.style.left = `${Math.max(4, x + 16 + w > window.innerWidth ? x - w - 12 : x + 16)}px`;

@@ -89,6 +89,25 @@ export const tracking = {
         this.timeline.relayout();
     },
 
+    /** How a plot is drawn: {zero, log}. */
+    setPlot(id, how) {
+        this.choice.plots.set(id, how);
+        this.redraw();
+    },
+
+    shareScale(on) {
+        this.choice.sharesScale = on;
+        this.redraw();
+    },
+
+    /** All tracks at once, with lower depths; or depths as high as their names need. */
+    toggleFitHeight() {
+        this.choice.fitsHeight = !this.choice.fitsHeight;
+        this.timeline.relayout();
+        this.timeline.scrollTo(this.choice.fitsHeight ? 0 : this.timeline.scroll);
+        this.changed('tracks');
+    },
+
     filterTracks(text) {
         this.choice.filter = text;
         if (this.filter.value !== text)

@@ -60,6 +60,17 @@ static enum strobe_err write_head(struct strobe_file_writer *w, const char *sess
     return strobe_writer_write(w, &head, sizeof head, 0);
 }
 
+enum strobe_err strobe_file_set_created(struct strobe_file_writer *w, uint64_t created_ns)
+{
+    struct strobe_file_head head;
+    ssize_t n = pread(w->fd, &head, sizeof head, 0);
+    if (n != (ssize_t)sizeof head)
+        return n < 0 ? strobe_err_from_errno(errno) : STROBE_ERR_IO;
+    head.created_ns = created_ns;
+    head.hash = XXH64(&head, offsetof(struct strobe_file_head, hash), 0);
+    return strobe_writer_write(w, &head, sizeof head, 0);
+}
+
 static enum strobe_err reserve_space(int fd)
 {
     int err = posix_fallocate(fd, 0, STROBE_FILE_FIRST_BLOCK);

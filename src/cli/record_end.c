@@ -12,6 +12,8 @@
 #include "query/samples.h"
 #include "query/stats.h"
 
+#define CLOSING_SAID_NS 1000000000ull /* from here on the time after the end is said */
+
 static int more_self(const void *a, const void *b)
 {
     const struct strobe_stats_row *x = a, *y = b;
@@ -122,8 +124,18 @@ static void show_file(const struct strobe_recorder_outcome *outcome,
             (double)s->n_bytes / 1e6, (double)outcome->duration_ns / 1e9, n_procs,
             n_procs == 1 ? "process" : "processes", n_threads,
             n_threads == 1 ? "thread" : "threads");
-    fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %.2f %%\n",
-            (unsigned long long)s->n_events, (unsigned long long)s->n_lost, coverage(s));
+    if (outcome->closing_ns >= CLOSING_SAID_NS)
+        fprintf(stderr, "strobe: names were looked up for %.1f s more, after the recording\n",
+                (double)outcome->closing_ns / 1e9);
+    if (outcome->was_emptied)
+        fprintf(
+            stderr,
+            "strobe: %llu events were stored, of which those are gone that were in the trace when "
+            "it was truncated\n",
+            (unsigned long long)s->n_events);
+    else
+        fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %.2f %%\n",
+                (unsigned long long)s->n_events, (unsigned long long)s->n_lost, coverage(s));
     if (s->n_unrecorded)
         fprintf(stderr,
                 "strobe: %u %s could not take part, and what it would have emitted is not known: "

@@ -2,6 +2,7 @@
  * A row is a number; `put` fills one column of it.  SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "query/walk.h"
 #include "sql/table.h"
 
 /* A name that strobe_trace_… made: in `room`, or one of the model's. Both live until SQLite has copied or kept them. */
@@ -287,19 +288,29 @@ static uint64_t one_row(const struct strobe_sql_file *file)
     return 1;
 }
 
+/* What is stored and missing of each thread is known after a walk over all parts. */
+static enum strobe_err load_coverage(struct strobe_sql *sql, struct strobe_sql_file *file)
+{
+    (void)sql;
+    enum strobe_err err = strobe_sql_open_work(file);
+    struct strobe_walk walk = {.trace = file->work};
+    return err ? err : strobe_walk_run(&walk);
+}
+
 static void put_coverage(const struct strobe_sql_file *file, uint64_t row, int column,
                          struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
     struct strobe_coverage coverage;
     (void)row;
     (void)room;
-    strobe_trace_coverage(file->trace, &coverage);
+    strobe_trace_coverage(file->work, &coverage);
     const uint64_t values[] = {0, coverage.n_emitted, coverage.n_stored, coverage.n_dropped,
                                coverage.n_hole_words};
     if (column < 5)
         strobe_sql_put_i(cell, (int64_t)values[column]);
     else
-        strobe_sql_put_i(cell, coverage.is_exact);
+        strobe_sql_put_i(cell, column == 5 ? coverage.is_exact
+                                           : strobe_file_facts(file->work->file)->closed);
 }
 
 /* A file's name without folders and .strobe. */
@@ -528,8 +539,9 @@ const struct strobe_sql_table strobe_sql_facts[] = {
           .id = 0),
     FACTS("loss", "process_id INT4, track_id INT4, cause ENUM TEXT, count INT, ts INT, end_ts INT",
           "what was dropped, why and when", NULL, n_losses, put_loss, .id = 0),
-    FACTS("coverage", "emitted INT, stored INT, dropped INT, missing_words INT, is_exact INT4",
-          "emitted = stored + dropped", NULL, one_row, put_coverage, .id = 0),
+    FACTS("coverage",
+          "emitted INT, stored INT, dropped INT, missing_words INT, is_exact INT4, is_closed INT4",
+          "emitted = stored + dropped", load_coverage, one_row, put_coverage, .id = 0),
     FACTS("run",
           "file TEXT, host TEXT, kernel TEXT, cpu TEXT, started_unix_ns INT, clock_error_ns INT, "
           "label TEXT",

@@ -85,9 +85,13 @@ static int read_options(int argc, char **argv, struct options *options)
         if (!ok)
             return STROBE_EXIT_USAGE;
     }
-    if (options->out)
+    const struct strobe_cli_range *range = &options->choice.range;
+    if (range->is_set && range->from_ns > range->to_ns)
+        strobe_cli_error("cut", "the range ends before it begins: --from is behind --to");
+    else if (!options->out)
+        strobe_cli_error("cut", "say where it goes: -o OUT");
+    else
         return -1;
-    strobe_cli_error("cut", "say where it goes: -o OUT");
     return STROBE_EXIT_USAGE;
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "export/chrome.h"
 #include "export/html.h"
 #include "export/jsonl.h"
@@ -431,6 +432,24 @@ static int write_tables(const struct options *options, int format, const char *p
     return ok ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
 }
 
+/* Formats of zones have no place for samples and switches: that is said, with how many there are. */
+static void say_left_out(int format, const struct strobe_trace *trace)
+{
+    const struct strobe_trace_totals *totals = &strobe_file_facts(trace->file)->totals;
+    const uint64_t *n = totals->n_of_kind;
+    char samples[32], switches[32];
+    uint64_t n_switches = n[STROBE_KIND_SWITCH_OUT];
+    if ((format != CHROME && format != PERFETTO && format != OTLP) || !totals->has_totals ||
+        !(n[STROBE_KIND_SAMPLE] + n_switches))
+        return;
+    fprintf(
+        stderr,
+        "strobe export: the trace's stack samples (%s) and context switches (%s) are not in it: "
+        "the format is one of zones; folded, speedscope, pprof and firefox have samples\n",
+        strobe_number_show_count(n[STROBE_KIND_SAMPLE], samples),
+        strobe_number_show_count(n_switches, switches));
+}
+
 /* The one of the formats of samples; -1: it is another. */
 static int samples_format(int format)
 {
@@ -513,6 +532,8 @@ int strobe_cli_export(int argc, char **argv)
     const char *to = options.out ? options.out : made;
     code = to ? write_out(&options, format, path, to, trace)
               : strobe_cli_fail("export", path, STROBE_ERR_NOMEM);
+    if (!code)
+        say_left_out(format, trace);
     free(made);
     strobe_trace_close(trace);
     return code;

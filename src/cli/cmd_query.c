@@ -204,6 +204,9 @@ static void put_coverage(const struct strobe_query_writer *writer, const struct 
             strobe_cli_error("query", "%llu of %llu events are not in trace %u",
                              (unsigned long long)(coverage.n_emitted - coverage.n_stored),
                              (unsigned long long)coverage.n_emitted, i);
+        } else if (!strobe_file_facts(trace->file)->closed) {
+            strobe_cli_error("query", "trace %u is not closed: what more there was is not known",
+                             i);
         }
         struct strobe_sql_damage damage = strobe_sql_damage(sql, i);
         strobe_cli_say_damage("query", damage.n_holes, damage.hole_bytes, damage.n_bad_parts);

@@ -198,7 +198,7 @@ static void put_hosts(json_t *json, const struct strobe_trace *trace)
 static void put_processes(json_t *json, const struct strobe_info *info)
 {
     const struct strobe_trace *trace = info->trace;
-    uint32_t n_threads = 0;
+    uint32_t n_processes, n_threads;
     strobe_json_write_line(json, 0);
     strobe_json_write_open(json, "processes", '[');
     for (uint32_t i = 0; i < trace->n_processes; i++) {
@@ -208,8 +208,7 @@ static void put_processes(json_t *json, const struct strobe_info *info)
         put_process(json, info, i);
     }
     strobe_json_write_close(json, ']');
-    for (uint32_t i = 0; i < trace->thread_ids.n; i++)
-        n_threads += trace->threads[i].is_known;
+    strobe_trace_count_lives(trace, &n_processes, &n_threads);
     strobe_json_write_line(json, 0);
     strobe_json_write_u(json, "threads", n_threads);
 }

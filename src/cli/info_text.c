@@ -215,15 +215,17 @@ static void put_processes(struct strobe_out *out, const struct strobe_trace *tra
 {
     enum { MOST = 50 };
     char room[STROBE_NAME_ROOM], end[64];
-    uint32_t n, n_shown = 0, n_all = 0;
-    for (uint32_t i = 0; i < trace->n_processes; i++)
+    uint32_t n, n_shown = 0, n_all = 0, n_images = 0, n_processes, n_threads;
+    for (uint32_t i = 0; i < trace->n_processes; i++) {
         n_all += (uint32_t)strobe_info_shows(&trace->processes[i]);
-    uint32_t n_threads = trace->thread_ids.n;
-    for (uint32_t i = 0; i < trace->thread_ids.n;
-         i++) /* samples of a client's thread are that one's */
-        n_threads -=
-            trace->processes[trace->threads[i].process].is_sampled && trace->threads[i].twin;
-    strobe_out_format(out, "processes  %u, threads %u\n", n_all, n_threads);
+        n_images += trace->processes[i].image_of != 0;
+    }
+    strobe_trace_count_lives(trace, &n_processes, &n_threads);
+    strobe_out_format(out, "processes  %u, threads %u", n_processes, n_threads);
+    if (n_images)
+        strobe_out_format(out, "; %u more %s by exec", n_images,
+                          n_images == 1 ? "image" : "images");
+    strobe_out_char(out, '\n');
     for (uint32_t i = 0; i < trace->n_processes && n_shown < MOST; i++) {
         const struct strobe_process *process = &trace->processes[i];
         if (!strobe_info_shows(process))

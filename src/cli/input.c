@@ -215,6 +215,10 @@ void strobe_cli_put_coverage(struct strobe_out *out, const struct strobe_trace *
         strobe_out_format(out, " + at most %s in holes",
                           strobe_number_show_count(cover.n_hole_words, holes));
     strobe_out_char(out, ')');
+    if (!strobe_file_facts(trace->file)->closed)
+        strobe_out_text(out,
+                        " of what is in the file; it is not closed, and what more there was is "
+                        "not known");
     if (trace->n_unrecorded)
         strobe_out_format(out, " of what was recorded; %u %s not", //
                           trace->n_unrecorded,
@@ -230,6 +234,7 @@ void strobe_cli_put_coverage_json(struct strobe_json_writer *json, const struct 
     strobe_json_write_u(json, "dropped", cover.n_dropped);
     strobe_json_write_u(json, "in_holes_at_most", cover.n_hole_words);
     strobe_json_write_u(json, "processes_not_recorded", trace->n_unrecorded);
+    strobe_json_write_bool(json, "is_closed", strobe_file_facts(trace->file)->closed);
 }
 
 void strobe_cli_say_damage(const char *command, uint64_t n_holes, uint64_t hole_bytes,

@@ -14,6 +14,8 @@
 #include "query/samples.h"
 #include "query/stats.h"
 
+#define CLOSING_SAID_NS 1000000000ull /* from here on the time after the end is said */
+
 static int more_self(const void *a, const void *b)
 {
     const struct strobe_stats_row *x = a, *y = b;
@@ -53,12 +55,11 @@ static void show_top_functions(struct strobe_trace *trace)
 }
 
 /* The three locations with most self time, from the summaries. False: there are no zones. */
-static bool show_top(const char *path)
+static bool show_top(struct strobe_trace *trace)
 {
-    struct strobe_trace *trace = NULL;
     struct strobe_stats stats = {0};
     struct strobe_stats_options options = {.quick = 1};
-    if (strobe_trace_open(path, 0, &trace))
+    if (!trace)
         return true;
     bool has_zones = !strobe_stats_run(trace, &options, &stats) && stats.n_rows;
     if (!has_zones) {
@@ -82,7 +83,6 @@ static bool show_top(const char *path)
         }
     }
     strobe_stats_free(&stats);
-    strobe_trace_close(trace);
     return has_zones;
 }
 
@@ -110,26 +110,39 @@ static void show_unheard(const struct strobe_collector_status *s)
                 s->n_unheard - STROBE_UNHEARD_NAMED);
 }
 
-/* How many there are, of which some are in the trace twice: with samples, and with what they emitted. */
+/* How many there are about, of which some are in the trace twice: with samples, and with what they emitted. */
 static uint32_t once(uint32_t n_all, uint32_t n_sampled)
 {
     uint32_t n_others = n_all > n_sampled ? n_all - n_sampled : 0;
     return n_others > n_sampled ? n_others : n_sampled;
 }
 
-static void show_file(const struct strobe_recorder_outcome *outcome)
+static void show_file(const struct strobe_recorder_outcome *outcome,
+                      const struct strobe_trace *trace)
 {
     const struct strobe_collector_status *s = &outcome->status;
     uint32_t n_procs = once(s->n_procs, outcome->samples.n_processes);
     uint32_t n_threads = once(s->n_threads, outcome->samples.n_threads);
+    if (trace)
+        strobe_trace_count_lives(trace, &n_procs, &n_threads);
     fprintf(stderr, "strobe: %s  %.1f MB, %.3f s, %u %s, %u %s\n", outcome->path,
             (double)s->n_bytes / 1e6, (double)outcome->duration_ns / 1e9, n_procs,
             n_procs == 1 ? "process" : "processes", n_threads,
             n_threads == 1 ? "thread" : "threads");
+    if (outcome->closing_ns >= CLOSING_SAID_NS)
+        fprintf(stderr, "strobe: names were looked up for %.1f s more, after the recording\n",
+                (double)outcome->closing_ns / 1e9);
     unsigned hundredths = strobe_cli_coverage(s->n_events, s->n_events + s->n_lost);
-    fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %u.%02u %%\n",
-            (unsigned long long)s->n_events, (unsigned long long)s->n_lost, hundredths / 100,
-            hundredths % 100);
+    if (outcome->was_emptied)
+        fprintf(
+            stderr,
+            "strobe: %llu events were stored, of which those are gone that were in the trace when "
+            "it was truncated\n",
+            (unsigned long long)s->n_events);
+    else
+        fprintf(stderr, "strobe: %llu events stored, %llu dropped: coverage %u.%02u %%\n",
+                (unsigned long long)s->n_events, (unsigned long long)s->n_lost, hundredths / 100,
+                hundredths % 100);
     if (s->n_unrecorded)
         fprintf(stderr,
                 "strobe: %u %s could not take part, and what it would have emitted is not known: "
@@ -180,7 +193,9 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
               stderr);
     } else if (!quiet && !outcome->is_flight) {
         bool has_zones = true;
-        show_file(outcome);
+        struct strobe_trace *trace = NULL; /* stays so where the file can't be read */
+        strobe_trace_open(outcome->path, 0, &trace);
+        show_file(outcome, trace);
         if (outcome->was_sampled)
             fprintf(stderr,
                     "strobe: %llu stack sample%s%s, %llu context switches: 'strobe stats "
@@ -205,9 +220,10 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
             fputs("strobe: no event came; 'strobe info' tells what could not be recorded\n",
                   stderr);
         else
-            has_zones = show_top(outcome->path);
+            has_zones = show_top(trace);
         fprintf(stderr, "strobe: next: strobe stats %s%s\n", has_zones ? "" : "--stacks ",
                 outcome->path);
+        strobe_trace_close(trace);
     }
     show_unheard(s);
     if (outcome->err && outcome->ledger[0])

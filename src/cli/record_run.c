@@ -36,6 +36,11 @@ static void say_of_file(const struct strobe_recorder_word *word)
                          "%s was %s; the recording goes on, and the trace is written to a file "
                          "again when it ends",
                          word->subject, word->text);
+    else if (word->event == STROBE_RECORDER_TRACE_EMPTIED)
+        strobe_cli_error("record",
+                         "%s was truncated by another program: what was in it is gone; the "
+                         "recording goes on",
+                         word->subject);
     else if (word->event == STROBE_RECORDER_TRACE_LOST)
         strobe_cli_error("record", "%s was deleted, and can't be written to a file again: %s",
                          word->subject, strobe_err_text(word->err));
@@ -162,6 +167,7 @@ static void say(void *context, const struct strobe_recorder_word *word)
     case STROBE_RECORDER_TRACE_DELETED:
     case STROBE_RECORDER_TRACE_RESTORED:
     case STROBE_RECORDER_TRACE_LOST:
+    case STROBE_RECORDER_TRACE_EMPTIED:
         say_of_file(word);
         break;
     default:

@@ -60,9 +60,9 @@ void strobe_collector_unrecorded(struct strobe_collector *c, uint32_t pid, const
     strobe_records_end(&c->block.records);
 }
 
-static void note_recording(struct strobe_collector *c, uint64_t what)
+static void note_recording(struct strobe_collector *c, uint64_t tick, uint64_t what)
 {
-    uint64_t numbers[] = {tick_now(c), what};
+    uint64_t numbers[] = {tick, what};
     strobe_records_numbers(&c->block.records, STROBE_FACT_RECORDING, numbers, 2);
     strobe_records_tick(&c->block.records, numbers[0]);
 }
@@ -178,7 +178,7 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
         if (!options->post_mortem)
             strobe_collector_choose_clock(c);
         strobe_collector_sync_clock(c);
-        note_recording(c, options->post_mortem ? 2 : options->only_pid ? 3 : 0);
+        note_recording(c, tick_now(c), options->post_mortem ? 2 : options->only_pid ? 3 : 0);
         if (!options->post_mortem)
             note_host(c);
         if (c->block.records.failed || !strobe_collector_reserve(c))
@@ -535,6 +535,7 @@ void strobe_collector_stop(struct strobe_collector *c)
         strobe_collector_note(c, proc->id, text);
     }
     strobe_collector_flush_events(c);
+    c->end_tick = tick_now(c); /* names are looked up later, and are no part of the recording */
     STROBE_ASSERT(!c->n_pending && !c->block.enc.n_parts);
 }
 
@@ -602,7 +603,7 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
     for (uint32_t i = 0; i < c->n_procs; i++)
         c->procs[i]->meta_dirty |= !strobe_proc_is_over(c->procs[i]);
     strobe_collector_sync_clock(c);
-    note_recording(c, 1);
+    note_recording(c, c->end_tick ? c->end_tick : tick_now(c), 1);
     note_overhead(c);
     strobe_collector_flush_records(c);
     if (c->block.records.n_records || strobe_build_losses_n(&c->block.losses))

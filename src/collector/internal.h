@@ -145,6 +145,7 @@ struct strobe_collector {
     bool no_memory;  /* some process could not be joined for want of memory */
     bool ending;     /* the last look: what is unwritten stays so */
     bool post_mortem, stopping, triggered;
+    uint64_t end_tick; /* when the recording ended; 0: it goes on */
     struct trigger_loc {
         uint32_t proc;
         uint64_t loc;

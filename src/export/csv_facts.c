@@ -1,6 +1,7 @@
 /* csv_facts.c - rows of threads, processes, losses and all other records.  SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "export/csv.h"
@@ -20,19 +21,40 @@ static void put_time(struct strobe_csv *csv, uint64_t tick)
     strobe_out_char(csv->out, ',');
 }
 
+struct counts {
+    uint64_t n_stored, gap_words;
+};
+
+/* What is stored and missing of each thread, on all of its tracks. */
+static struct counts *count_threads(const struct strobe_trace *trace)
+{
+    struct counts *counts = calloc(trace->thread_ids.n + 1ull, sizeof *counts);
+    for (uint32_t i = 0; counts && i < trace->thread_ids.n; i++) {
+        struct counts *first = &counts[strobe_trace_first_thread(trace, i)];
+        first->n_stored += trace->threads[i].n_stored;
+        first->gap_words += trace->threads[i].gap_words;
+    }
+    return counts;
+}
+
 static enum strobe_err put_threads(struct strobe_csv *csv)
 {
+    struct counts *counts = count_threads(csv->trace);
+    if (!counts)
+        return STROBE_ERR_NOMEM;
     for (uint32_t i = 0; i < csv->trace->thread_ids.n; i++) {
         const struct strobe_trace_thread *thread = &csv->trace->threads[i];
-        if (!strobe_csv_wants_thread(csv, thread->process, i))
+        if (!strobe_csv_wants_thread(csv, thread->process, i) ||
+            strobe_trace_first_thread(csv->trace, i) != i)
             continue;
         strobe_csv_put_thread(csv, thread->process, i);
         strobe_out_format(csv->out, "%" PRIu64 ",", thread->track);
         put_time(csv, thread->start_tick);
         put_time(csv, thread->end_tick);
-        strobe_out_format(csv->out, "%" PRIu64 ",%" PRIu64 "\n", thread->n_stored,
-                          thread->gap_words);
+        strobe_out_format(csv->out, "%" PRIu64 ",%" PRIu64 "\n", counts[i].n_stored,
+                          counts[i].gap_words);
     }
+    free(counts);
     return STROBE_OK;
 }
 
@@ -43,7 +65,7 @@ static enum strobe_err put_processes(struct strobe_csv *csv)
     uint32_t n;
     for (uint32_t i = 0; i < csv->trace->n_processes; i++) {
         const struct strobe_process *process = &csv->trace->processes[i];
-        if (!strobe_csv_wants(csv, i))
+        if (!strobe_csv_wants(csv, i) || strobe_trace_first_process(csv->trace, i) != i)
             continue;
         const char *name = strobe_trace_process_name(csv->trace, i, room, &n);
         strobe_out_csv(csv->out, name, n);

@@ -18,7 +18,7 @@ struct copy {
     struct strobe_schema schema;
     struct strobe_block block;
     struct strobe_events events;
-    struct strobe_encoder enc; /* of parts that stay; made when `keeps` is there */
+    struct strobe_encoder enc; /* of parts that stay; made where some may not */
     struct strobe_record_walk walk;
     struct strobe_records records, pieces; /* that stay; whose record has not come yet */
     uint8_t *head, *stored;                /* owned: of a block whose processes get other numbers */
@@ -36,6 +36,20 @@ static int keeps_track(const struct copy *copy, uint64_t proc, uint64_t track)
 {
     return keeps(copy, proc) && (!copy->options->keeps_track || !track ||
                                  copy->options->keeps_track(copy->options->context, proc, track));
+}
+
+/* Whether a range of time is cut out, part by part: what is left of a track has no gaps then. */
+static int cuts(const struct copy *copy)
+{
+    return copy->options->by_tick && copy->options->counts;
+}
+
+static int keeps_part(const struct copy *copy, const struct strobe_part *part)
+{
+    if (cuts(copy) && (part->last_tick < copy->options->tick_min ||
+                       part->first_tick - part->start_early > copy->options->tick_max))
+        return 0;
+    return !copy->options->keeps || keeps_track(copy, part->proc, part->track);
 }
 
 /* ---- blocks as they are ---- */
@@ -223,7 +237,7 @@ static enum strobe_err copy_some_parts(struct copy *copy)
 {
     enum strobe_err err = strobe_decode_streams(&copy->block, STROBE_ALL_STREAMS, &copy->events);
     for (uint32_t i = 0; i < copy->events.n_parts && !err; i++)
-        if (keeps_track(copy, copy->events.parts[i].proc, copy->events.parts[i].track))
+        if (keeps_part(copy, &copy->events.parts[i]))
             err = copy_part(&copy->enc, &copy->events, &copy->events.parts[i]);
     if (err == STROBE_ERR_CORRUPT || err == STROBE_ERR_INVALID) {
         strobe_encode_give_up(&copy->enc);
@@ -238,7 +252,7 @@ static enum strobe_err copy_events(struct copy *copy)
     if (strobe_decode_parts(&copy->block, &copy->events))
         return STROBE_OK; /* damaged: nobody knows whose it is */
     for (uint32_t i = 0; i < copy->events.n_parts; i++)
-        n_kept += keeps_track(copy, copy->events.parts[i].proc, copy->events.parts[i].track) != 0;
+        n_kept += keeps_part(copy, &copy->events.parts[i]) != 0;
     if (!n_kept)
         return STROBE_OK;
     return n_kept == copy->events.n_parts ? copy_block(copy) : copy_some_parts(copy);
@@ -368,14 +382,15 @@ static enum strobe_err copy_one(struct copy *copy)
     const struct strobe_copy_options *options = copy->options;
     if (copy->block.ref.head.type == STROBE_BLOCK_LOD)
         return copy_lod(copy);
-    if (!options->keeps && !options->proc_shift && !options->no_clock && !options->retime)
+    if (!options->keeps && !options->proc_shift && !options->no_clock && !options->retime &&
+        !(cuts(copy) && copy->block.ref.head.type == STROBE_BLOCK_EVENTS))
         return copy_block(copy);
     if (copy->block.ref.head.type != STROBE_BLOCK_EVENTS)
         return copy_records(copy);
-    return options->retime       ? retime_events(copy)
-           : options->proc_shift ? shift_events(copy)
-           : options->keeps      ? copy_events(copy)
-                                 : copy_block(copy);
+    return options->retime                ? retime_events(copy)
+           : options->proc_shift          ? shift_events(copy)
+           : options->keeps || cuts(copy) ? copy_events(copy)
+                                          : copy_block(copy);
 }
 
 static void free_copy(struct copy *copy)
@@ -413,7 +428,8 @@ enum strobe_err strobe_copy_blocks(struct strobe_file *from,
                                            .has_own_clock = options->has_own_clock,
                                            .context = options->context};
     strobe_schema_read(strobe_file_facts(from)->schema, &copy.schema);
-    enum strobe_err err = options->keeps ? strobe_encode_init(&copy.enc) : STROBE_OK;
+    STROBE_ASSERT(!cuts(&copy) || (!options->proc_shift && !options->retime));
+    enum strobe_err err = options->keeps || cuts(&copy) ? strobe_encode_init(&copy.enc) : STROBE_OK;
     if (!err)
         err = strobe_file_iterate(from, &filter, &iter);
     while (!err && (err = strobe_file_next_block(iter, &copy.block)) == STROBE_OK)

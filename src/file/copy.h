@@ -32,7 +32,8 @@ struct strobe_copy_options {
         void *context,
         uint64_t proc); /* with `retime`: a process that has CLOCK_MAP records; they are left out */
     int lod;    /* LOD blocks, too: of all blocks, as they are or with other numbers of processes */
-    int counts; /* count events by kind in the writer's totals, for a file that gets a footer */
+    int counts; /* count events by kind in the writer's totals, for a file that gets a footer; with by_tick, leave out parts
+                 * outside of the range too, so that no track has gaps */
 };
 
 /* Copy blocks to the end of `to`, in the order of the file. NOMEM, errors of reading, errors of

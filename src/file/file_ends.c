@@ -57,22 +57,18 @@ static enum strobe_err write_head(struct strobe_file_writer *w, const char *sess
     snprintf(head.session, sizeof head.session, "%s", session ? session : "");
     put_schema(head.schema, sizeof head.schema);
     head.hash = XXH64(&head, offsetof(struct strobe_file_head, hash), 0);
-    w->head = malloc(sizeof head);
-    if (!w->head)
-        return STROBE_ERR_NOMEM;
-    *w->head = head;
     return strobe_writer_write(w, &head, sizeof head, 0);
 }
 
-/* Whoever empties the file while it is written takes what was in it; the head is written again, so that the rest can be read. */
-static enum strobe_err mend_head(const struct strobe_file_writer *w)
+enum strobe_err strobe_file_set_created(struct strobe_file_writer *w, uint64_t created_ns)
 {
-    uint64_t magic = 0;
-    if (!w->head || pread(w->fd, &magic, sizeof magic, 0) != sizeof magic ||
-        magic == STROBE_FILE_MAGIC)
-        return STROBE_OK;
-    enum strobe_err err = strobe_writer_write(w, w->head, sizeof *w->head, 0);
-    return err ? err : STROBE_ERR_EMPTIED;
+    struct strobe_file_head head;
+    ssize_t n = pread(w->fd, &head, sizeof head, 0);
+    if (n != (ssize_t)sizeof head)
+        return n < 0 ? strobe_err_from_errno(errno) : STROBE_ERR_IO;
+    head.created_ns = created_ns;
+    head.hash = XXH64(&head, offsetof(struct strobe_file_head, hash), 0);
+    return strobe_writer_write(w, &head, sizeof head, 0);
 }
 
 static enum strobe_err reserve_space(int fd)
@@ -293,11 +289,10 @@ enum strobe_err strobe_file_finish(struct strobe_file_writer *w)
         trailer.hash = XXH64(&trailer, offsetof(struct strobe_file_trailer, hash), 0);
         err = strobe_writer_write(w, &trailer, sizeof trailer, w->end);
     }
-    enum strobe_err mended = mend_head(w);
     if (fdatasync(w->fd) && !err)
         err = strobe_err_from_errno(errno);
     strobe_file_abandon(w);
-    return err ? err : mended;
+    return err;
 }
 
 void strobe_file_abandon(struct strobe_file_writer *w)
@@ -311,7 +306,6 @@ void strobe_file_abandon(struct strobe_file_writer *w)
     ZSTD_freeCCtx(w->zstd);
     strobe_lod_free(w->lod);
     free(w->out);
-    free(w->head);
     for (int i = 0; i < STROBE_WRITER_LEVELS; i++)
         free(w->levels[i].entries);
     pthread_mutex_destroy(&w->lock);

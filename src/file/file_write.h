@@ -34,6 +34,9 @@ struct strobe_file_totals {
 enum strobe_err strobe_file_create(const char *path, const char *session, uint64_t sync_ns,
                                    struct strobe_file_writer **out);
 
+/* Say in the head that the trace was recorded at `created_ns` (CLOCK_REALTIME): that of a piece is its origin's. */
+enum strobe_err strobe_file_set_created(struct strobe_file_writer *writer, uint64_t created_ns);
+
 /* Whether `path` has something that is no trace and would be lost if one was made there: a regular file, neither empty nor
  * with the first bytes of a trace. */
 bool strobe_file_is_foreign(const char *path);

@@ -26,9 +26,8 @@ struct strobe_file_writer {
     pthread_mutex_t
         lock; /* held by each public call: the buffers below serve one block at a time */
     int fd;
-    int folder; /* the file's own, until its name is on the disk; -1: it is, or can't be opened */
-    struct strobe_file_head *head; /* owned: as it was written; NULL: an older file goes on */
-    uint64_t end;                  /* where the next block goes: a multiple of 8 */
+    int folder;   /* the file's own, until its name is on the disk; -1: it is, or can't be opened */
+    uint64_t end; /* where the next block goes: a multiple of 8 */
     uint64_t seq;
     uint64_t prev_index;
     bool relists;   /* blocks that older INDEX blocks list are listed anew: recovery */

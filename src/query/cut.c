@@ -82,7 +82,10 @@ enum strobe_err strobe_cut_write(struct strobe_trace *trace,
                                              has_session ? facts->sync_ns : 0, &to);
     if (err)
         return err;
-    err = strobe_copy_blocks(trace->file, &blocks, to);
+    if (options->closed && facts->created_ns)
+        err = strobe_file_set_created(to, facts->created_ns);
+    if (!err)
+        err = strobe_copy_blocks(trace->file, &blocks, to);
     if (!err && options->closed)
         complete(to, &choice);
     if (n_bytes)

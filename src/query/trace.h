@@ -33,6 +33,7 @@ struct strobe_process {
     uint64_t sample_hz, sample_error_ns;
     uint32_t
         twin; /* two clients live in one process: index + 1 of the first of them; 0: just one */
+    uint32_t image_of;   /* an earlier image of the same process, index + 1; 0: it is the first */
     uint32_t source;     /* number of the trace that it was merged from, 0: this one */
     uint64_t start_time; /* of the system, to tell processes with the same pid apart */
     uint64_t
@@ -258,6 +259,24 @@ enum strobe_err strobe_trace_load_locs(struct strobe_trace *trace,
  * STROBE_IDMAP_NONE without memory. */
 uint32_t strobe_trace_process(struct strobe_trace *trace, uint64_t proc);
 uint32_t strobe_trace_thread(struct strobe_trace *trace, uint32_t process, uint64_t track);
+
+/* The thread or process that stands for all that are one to the system: the first of its twins, or itself. */
+static inline uint32_t strobe_trace_first_thread(const struct strobe_trace *trace, uint32_t thread)
+{
+    uint32_t twin = trace->threads[thread].twin;
+    return twin ? twin - 1 : thread;
+}
+
+static inline uint32_t strobe_trace_first_process(const struct strobe_trace *trace,
+                                                  uint32_t process)
+{
+    uint32_t twin = trace->processes[process].twin;
+    return twin ? twin - 1 : process;
+}
+
+/* How many processes and threads the system had: twins are one, and so are the images that a process had by exec. */
+void strobe_trace_count_lives(const struct strobe_trace *trace, uint32_t *n_processes,
+                              uint32_t *n_threads);
 
 /* The process whose numbers the flows of `process` have: a device's are those of the program that had it open, two clients of
  * one process share theirs. */

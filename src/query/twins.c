@@ -172,7 +172,7 @@ static void find_sampled_threads(struct strobe_trace *trace, const struct entry 
         struct entry key = {process->twin - 1, thread->tid, 0};
         uint64_t at = STROBE_ARRAY_BISECT(0, n, j, compare(&entries[j], &key) < 0);
         if (at < n && entries[at].pid == key.pid && entries[at].tid == key.tid)
-            thread->twin = entries[at].index + 1;
+            thread->twin = strobe_trace_first_thread(trace, entries[at].index) + 1;
     }
 }
 
@@ -199,10 +199,102 @@ static int find_sampled(struct strobe_trace *trace)
     return 1;
 }
 
+/* ---- what the first of the twins does not know ---- */
+
+static void complete_process(struct strobe_process *first, const struct strobe_process *twin)
+{
+    first->parent_pid = first->parent_pid ? first->parent_pid : twin->parent_pid;
+    first->exe = first->exe ? first->exe : twin->exe;
+    first->cwd = first->cwd ? first->cwd : twin->cwd;
+    first->argv = first->argv ? first->argv : twin->argv;
+    if (twin->has_ended && (!first->has_ended || first->how == STROBE_END_UNKNOWN)) {
+        first->has_ended = 1;
+        first->how = twin->how;
+        first->end_value = twin->end_value;
+        first->end_tick = twin->end_tick > first->end_tick ? twin->end_tick : first->end_tick;
+    }
+}
+
+static void complete_thread(struct strobe_trace_thread *first,
+                            const struct strobe_trace_thread *twin)
+{
+    first->name = first->name ? first->name : twin->name;
+    if (twin->start_tick && (!first->start_tick || twin->start_tick < first->start_tick))
+        first->start_tick = twin->start_tick;
+    if (twin->end_tick > first->end_tick)
+        first->end_tick = twin->end_tick;
+}
+
+static void complete_firsts(struct strobe_trace *trace)
+{
+    for (uint32_t i = 0; i < trace->n_processes; i++) {
+        uint32_t first = strobe_trace_first_process(trace, i);
+        if (first != i)
+            complete_process(&trace->processes[first], &trace->processes[i]);
+    }
+    for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
+        const struct strobe_trace_thread *thread = &trace->threads[i];
+        uint32_t first = strobe_trace_first_thread(trace, i);
+        uint32_t process = strobe_trace_first_process(trace, thread->process);
+        if (first != i)
+            complete_thread(&trace->threads[first], thread);
+        else if (process != thread->process) /* only its twin knows the thread */
+            trace->processes[process].n_threads++;
+    }
+}
+
+/* ---- images of one process ---- */
+
+/* Images by exec have one pid and one start, which may be a unit off where it comes from the time of a fork. */
+static int find_images(struct strobe_trace *trace)
+{
+    struct entry *entries = strobe_array_resize(NULL, trace->n_processes + 1ull, sizeof *entries);
+    uint32_t n = 0;
+    if (!entries)
+        return 0;
+    for (uint32_t i = 0; i < trace->n_processes; i++) {
+        const struct strobe_process *process = &trace->processes[i];
+        if (process->is_known && process->pid && strobe_trace_first_process(trace, i) == i)
+            entries[n++] = (struct entry){process->pid, process->start_time, i};
+    }
+    qsort(entries, n, sizeof *entries, compare);
+    for (uint32_t i = 1, first = 0; i < n; i++) {
+        if (entries[i].pid == entries[first].pid && entries[i].tid - entries[i - 1].tid <= 1 &&
+            same_namespace(&trace->processes[entries[first].index],
+                           &trace->processes[entries[i].index]))
+            trace->processes[entries[i].index].image_of = entries[first].index + 1;
+        else
+            first = i;
+    }
+    free(entries);
+    return 1;
+}
+
 int strobe_trace_find_twins(struct strobe_trace *trace)
 {
-    return find_sources(trace) && find_processes(trace) && find_threads(trace) &&
-           find_sampled(trace);
+    if (!find_sources(trace) || !find_processes(trace) || !find_threads(trace) ||
+        !find_sampled(trace))
+        return 0;
+    complete_firsts(trace);
+    return find_images(trace);
+}
+
+void strobe_trace_count_lives(const struct strobe_trace *trace, uint32_t *n_processes,
+                              uint32_t *n_threads)
+{
+    *n_processes = *n_threads = 0;
+    for (uint32_t i = 0; i < trace->n_processes; i++) {
+        const struct strobe_process *process = &trace->processes[i];
+        *n_processes += (process->is_known || process->n_threads) && !process->image_of &&
+                        strobe_trace_first_process(trace, i) == i;
+    }
+    for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
+        const struct strobe_trace_thread *thread = &trace->threads[i];
+        const struct strobe_process *process =
+            &trace->processes[strobe_trace_first_process(trace, thread->process)];
+        int is_again = process->image_of && thread->tid == process->pid; /* exec keeps this one */
+        *n_threads += strobe_trace_first_thread(trace, i) == i && !is_again;
+    }
 }
 
 uint32_t strobe_trace_flow_owner(const struct strobe_trace *trace, uint32_t process)

@@ -375,6 +375,15 @@ static void look_at_file(struct strobe_recorder *r, bool may_note)
     enum strobe_trace_file_news news = strobe_trace_file_look(&r->file);
     if (!news)
         return;
+    if (news == STROBE_TRACE_FILE_IS_EMPTIED) {
+        strobe_recorder_say(r, (struct strobe_recorder_word){.event = STROBE_RECORDER_TRACE_EMPTIED,
+                                                             .subject = before});
+        if (may_note)
+            strobe_collector_note(r->collector, 0,
+                                  "somebody truncated this trace while it was recorded: what was "
+                                  "in it until then is gone");
+        return;
+    }
     bool renamed = news == STROBE_TRACE_FILE_IS_RENAMED;
     STROBE_ASSERT(renamed == (r->file.state == STROBE_TRACE_FILE_NAMED));
     STROBE_ASSERT(renamed || how[news]);
@@ -447,6 +456,7 @@ static void stop_sources(struct strobe_recorder *r)
     if (r->tracy)
         strobe_tracy_host_stop(r->tracy);
     strobe_collector_stop(r->collector);
+    r->outcome.duration_ns = strobe_clock_mono_ns() - r->start_ns;
     strobe_recorder_reap(r);
     strobe_recorder_sample_stop(r);
     strobe_recorder_hosts_stop(r);
@@ -496,8 +506,14 @@ static enum strobe_err close_file(struct strobe_recorder *r)
     if (r->flight) {
         strobe_flight_close(r->flight);
     } else {
-        strobe_pair_write(r->writer, NULL); /* where that fails readers pair themselves */
-        closed = strobe_file_finish(r->writer);
+        outcome->was_emptied = r->file.was_emptied;
+        if (outcome->was_emptied) { /* a footer would tell of blocks that are gone */
+            strobe_file_abandon(r->writer);
+            closed = STROBE_ERR_EMPTIED;
+        } else {
+            strobe_pair_write(r->writer, NULL); /* where that fails readers pair themselves */
+            closed = strobe_file_finish(r->writer);
+        }
         enum strobe_err settled = settle_file(r);
         closed = closed ? closed : settled;
     }
@@ -523,7 +539,7 @@ static void end(struct strobe_recorder *r)
         struct timespec rest = strobe_clock_timespec(CLOCK_RATE_NS - span);
         nanosleep(&rest, NULL); /* a signal may cut it short */
     }
-    r->outcome.duration_ns = span;
+    r->outcome.closing_ns = span - r->outcome.duration_ns;
     r->outcome.status = strobe_collector_status(r->collector);
     if (r->flight)
         strobe_recorder_land(r);

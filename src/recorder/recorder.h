@@ -77,6 +77,7 @@ enum strobe_recorder_event {
     STROBE_RECORDER_TRACE_DELETED,  /* subject: the trace, text: how; it comes back at the end */
     STROBE_RECORDER_TRACE_RESTORED, /* subject: where it came back, text: the name that it had */
     STROBE_RECORDER_TRACE_LOST,     /* subject: a deleted trace that can't come back, err */
+    STROBE_RECORDER_TRACE_EMPTIED,  /* subject: the trace, which somebody truncated */
     STROBE_RECORDER_OUTLIVED, /* subject: a program that goes on, pid, number: 1: it had joined */
     STROBE_RECORDER_MORE_OUTLIVED, /* number: of those that are not named */
     STROBE_RECORDER_NO_SAMPLES,    /* number: errno, pid: of a running process, 0: the command */
@@ -168,7 +169,9 @@ struct strobe_recorder_outcome {
     char session[64];
     char path[STROBE_TRACE_PATH_MAX];  /* where the trace is, if it was renamed or deleted too */
     char ledger[STROBE_PATH_MAX + 16]; /* has the losses that the file could not take; "": none */
-    uint64_t duration_ns;
+    uint64_t duration_ns;              /* of the recording */
+    uint64_t closing_ns;               /* and what followed: names were looked up */
+    bool was_emptied; /* somebody truncated the trace: not all that was stored is in it */
     struct strobe_collector_status status;
     char python[256]; /* an interpreter that was not traced, "": none */
     bool was_sampled; /* then samples is valid */

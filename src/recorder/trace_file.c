@@ -49,6 +49,8 @@ enum strobe_err strobe_trace_file_open(struct strobe_trace_file *f,
     if (fd < 0)
         return strobe_err_from_errno(errno);
     f->fd = fd;
+    if (pread(fd, &f->head, sizeof f->head, 0) != (ssize_t)sizeof f->head)
+        f->head.magic = 0; /* it can't be read back: nobody looks at it */
     snprintf(f->path, sizeof f->path, "%s", path);
     strobe_trace_file_move(f, STROBE_TRACE_FILE_NAMED);
     return STROBE_OK;
@@ -109,6 +111,18 @@ static bool find_name(const struct strobe_trace_file *f, const struct stat *own,
     return out[0] == '/' && leads_to(out, own);
 }
 
+/* A file that somebody truncated has no head, however far behind it the writer goes on. It gets its head again, so that what
+ * comes from now on can be read. */
+static bool mend_head(struct strobe_trace_file *f)
+{
+    uint64_t magic = 0;
+    if (f->head.magic != STROBE_FILE_MAGIC || pread(f->fd, &magic, sizeof magic, 0) < 0 ||
+        magic == STROBE_FILE_MAGIC)
+        return false;
+    f->was_emptied = true;
+    return pwrite(f->fd, &f->head, sizeof f->head, 0) == (ssize_t)sizeof f->head;
+}
+
 enum strobe_trace_file_news strobe_trace_file_look(struct strobe_trace_file *f)
 {
     struct stat own, named;
@@ -117,6 +131,8 @@ enum strobe_trace_file_news strobe_trace_file_look(struct strobe_trace_file *f)
         return STROBE_TRACE_FILE_NO_NEWS;
     STROBE_ASSERT(f->fd >= 0 && f->path[0]);
     bool was_named = f->state == STROBE_TRACE_FILE_NAMED;
+    if (mend_head(f))
+        return STROBE_TRACE_FILE_IS_EMPTIED;
     if (fstat(f->fd, &own) ||
         (stat(f->path, &named) && errno != ENOENT && errno != ENOTDIR && errno != ELOOP))
         return STROBE_TRACE_FILE_NO_NEWS;

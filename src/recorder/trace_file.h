@@ -4,9 +4,11 @@
 #define STROBE_RECORDER_TRACE_FILE_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "base/err.h"
 #include "file/file_write.h"
+#include "wire/file_layout.h"
 
 /* states of strobe_trace_file_state, moved by strobe_trace_file_move:
  *
@@ -36,6 +38,8 @@ struct strobe_trace_file {
     enum strobe_trace_file_state state; /* strobe_trace_file_move writes it */
     int fd;                             /* owned: the file, whatever its name is; -1: UNWATCHED */
     char path[STROBE_TRACE_PATH_MAX];   /* its name, or the last that it had */
+    struct strobe_file_head head;       /* as it was written */
+    bool was_emptied;                   /* somebody truncated it: what was in it then is gone */
 };
 
 /* What a look found. */
@@ -45,6 +49,7 @@ enum strobe_trace_file_news {
     STROBE_TRACE_FILE_IS_DELETED,
     STROBE_TRACE_FILE_IS_REPLACED,    /* deleted, and another file has its name */
     STROBE_TRACE_FILE_FOLDER_IS_GONE, /* deleted with its folder */
+    STROBE_TRACE_FILE_IS_EMPTIED, /* truncated; it has its head again, and what comes from now on */
 };
 
 /* Watch the file that `writer` writes at `path`. `file` is zeroed, with fd -1. After an error it is not watched. */

@@ -283,6 +283,26 @@ static uint32_t name_jit(struct naming *n, const struct strobe_wanted *wanted,
     return n_rows;
 }
 
+/* The row before has the same address of the same file, in another process. */
+static bool is_again(const struct strobe_wanted *wanted, uint32_t row)
+{
+    const struct strobe_wanted_row *at = &wanted->rows[row];
+    return row && at->module == at[-1].module && at->vaddr == at[-1].vaddr;
+}
+
+/* The kernel's, and those of code that was made at run time: lists of names, which are quick to read. */
+static void name_listed(struct naming *n, const struct strobe_wanted *wanted,
+                        const struct strobe_modules *modules)
+{
+    for (uint32_t i = 0; i < wanted->n; i++) {
+        const struct strobe_wanted_row *row = &wanted->rows[i];
+        if (row->module == STROBE_WANTED_KERNEL && !is_again(wanted, i))
+            name_kernel(n, i, row->address);
+        else if (row->module != STROBE_WANTED_KERNEL && row->module & STROBE_WANTED_JIT)
+            i += name_jit(n, wanted, modules, i) - 1;
+    }
+}
+
 void strobe_symbol_names_run(const struct strobe_wanted *wanted,
                              const struct strobe_modules *modules, int out_fd)
 {
@@ -294,18 +314,12 @@ void strobe_symbol_names_run(const struct strobe_wanted *wanted,
         void *symbol = dlsym(cxx, "__cxa_demangle");
         memcpy(&n.demangle, &symbol, sizeof symbol);
     }
+    name_listed(&n, wanted, modules); /* first, and sent: a large file may take all of the time */
+    fflush(n.out);
     for (uint32_t i = 0; i < wanted->n; i++) {
         const struct strobe_wanted_row *row = &wanted->rows[i];
-        if (i && row->module == row[-1].module && row->vaddr == row[-1].vaddr)
-            continue; /* another process's */
-        if (row->module == STROBE_WANTED_KERNEL) {
-            name_kernel(&n, i, row->address);
+        if (row->module & STROBE_WANTED_JIT || is_again(wanted, i))
             continue;
-        }
-        if (row->module & STROBE_WANTED_JIT) {
-            i += name_jit(&n, wanted, modules, i) - 1;
-            continue;
-        }
         STROBE_ASSERT(row->module && row->module <= modules->n);
         if (n.module != row->module)
             open_module(&n, modules->items[row->module - 1]);

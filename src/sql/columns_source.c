@@ -89,7 +89,8 @@ static enum strobe_err next_facts(struct strobe_columns_source *source)
                                                   : STROBE_OK;
         uint64_t n = err ? 0 : source->table->n_rows(file);
         for (; !err && source->row < n && !is_full(source); source->row++)
-            err = put_fact(source, file);
+            if (strobe_sql_has_row(source->table, file, source->row))
+                err = put_fact(source, file);
         if (!err && source->row == n) {
             source->file++;
             source->row = 0;

@@ -57,7 +57,7 @@ static void put_lock(const struct strobe_sql_file *file, uint64_t row, int colum
         if (name == room)
             cell->type = STROBE_SQL_TEXT;
     } else {
-        strobe_sql_put_i(cell, key->scope);
+        strobe_sql_put_i(cell, strobe_trace_first_process(file->trace, (uint32_t)key->scope));
     }
 }
 
@@ -227,7 +227,7 @@ static void put_op_time(const struct strobe_trace *trace, const struct strobe_op
     if (column == OP_HOST_TRACK || column == OP_HOST_TS) {
         if (op->host.thread != STROBE_IDMAP_NONE)
             strobe_sql_put_i(cell, column == OP_HOST_TRACK
-                                       ? op->host.thread
+                                       ? strobe_trace_first_thread(trace, op->host.thread)
                                        : strobe_clock_rel(&trace->clock, op->host.begin));
         return;
     }
@@ -277,9 +277,10 @@ static void put_op(const struct strobe_sql_file *file, uint64_t row, int column,
     }
 }
 
-#define FACTS(name, columns, help, load, n_rows, put, ...)                                     \
-    {                                                                                          \
-        name, "trace_id INT4, " columns, help, {__VA_ARGS__}, load, n_rows, put, NULL, 0, NULL \
+#define FACTS(name, columns, help, load, n_rows, put, ...)                                      \
+    {                                                                                           \
+        name, "trace_id INT4, " columns, help, {__VA_ARGS__}, load, n_rows, put, NULL, 0, NULL, \
+            NULL                                                                                \
     }
 
 const struct strobe_sql_table strobe_sql_devices[] = {

@@ -63,9 +63,9 @@ static void put_ids(struct strobe_sql_cell *row, const struct strobe_batch *batc
 int64_t strobe_sql_track_of(const struct strobe_trace *trace, const struct strobe_batch *batch)
 {
     if (batch->kind == STROBE_BATCH_THREAD)
-        return batch->thread;
+        return strobe_trace_first_thread(trace, batch->thread);
     if (batch->kind == STROBE_BATCH_SPAN)
-        return STROBE_SQL_SPAN + (int64_t)batch->process;
+        return STROBE_SQL_SPAN + (int64_t)strobe_trace_first_process(trace, batch->process);
     uint32_t fiber = strobe_idmap_find(&trace->fiber_ids, batch->process, batch->id);
     return fiber == STROBE_IDMAP_NONE ? -1 : STROBE_SQL_FIBER + (int64_t)fiber;
 }
@@ -154,7 +154,7 @@ static enum strobe_err put_zone(struct strobe_sql_pump *pump, const struct strob
     if (track >= 0 && strobe_sql_wants(ask, ZONE_TRACK))
         strobe_sql_put_i(&row[ZONE_TRACK], track);
     if (strobe_sql_wants(ask, ZONE_PROCESS))
-        strobe_sql_put_i(&row[ZONE_PROCESS], batch->process);
+        strobe_sql_put_i(&row[ZONE_PROCESS], strobe_trace_first_process(trace, batch->process));
     if (strobe_sql_wants(ask, ZONE_STATE))
         put_state(&row[ZONE_STATE], zone->state);
     if (note)
@@ -166,10 +166,11 @@ static enum strobe_err put_zones(void *context, const struct strobe_batch *batch
 {
     struct strobe_sql_pump *pump = context;
     const struct strobe_sql_ask *ask = strobe_sql_pump_ask(pump);
-    int64_t track = strobe_sql_track_of(strobe_sql_pump_trace(pump), batch);
+    const struct strobe_trace *trace = strobe_sql_pump_trace(pump);
+    int64_t track = strobe_sql_track_of(trace, batch);
     enum strobe_err err = STROBE_OK;
     if ((ask->track >= 0 && track != ask->track) ||
-        (ask->process >= 0 && batch->process != ask->process))
+        (ask->process >= 0 && strobe_trace_first_process(trace, batch->process) != ask->process))
         return STROBE_OK;
     if (!ask->wanted && !ask->name)
         return strobe_sql_pump_blanks(pump, batch->n_zones);
@@ -201,15 +202,17 @@ static enum strobe_err put_happening(void *context, const struct strobe_happenin
 {
     struct strobe_sql_pump *pump = context;
     const struct strobe_sql_ask *ask = strobe_sql_pump_ask(pump);
-    if ((ask->track >= 0 && happening->thread != ask->track) ||
-        (ask->process >= 0 && happening->process != ask->process))
+    const struct strobe_trace *trace = strobe_sql_pump_trace(pump);
+    uint32_t track = strobe_trace_first_thread(trace, happening->thread);
+    if ((ask->track >= 0 && track != ask->track) ||
+        (ask->process >= 0 &&
+         strobe_trace_first_process(trace, happening->process) != ask->process))
         return STROBE_OK;
     struct strobe_sql_cell *row = strobe_sql_pump_row(pump);
     if (!row)
         return STROBE_ERR_LIMIT;
-    strobe_sql_put_i(&row[EVENT_TS],
-                     strobe_clock_rel(&strobe_sql_pump_trace(pump)->clock, happening->event->tick));
-    strobe_sql_put_i(&row[EVENT_TRACK], happening->thread);
+    strobe_sql_put_i(&row[EVENT_TS], strobe_clock_rel(&trace->clock, happening->event->tick));
+    strobe_sql_put_i(&row[EVENT_TRACK], track);
     strobe_sql_pump_table(pump)->put_event(pump, happening, row + EVENT_REST);
     return STROBE_OK;
 }
@@ -267,7 +270,8 @@ static void put_counter(struct strobe_sql_pump *pump, const struct strobe_happen
     strobe_sql_put_d(&row[0],
                      happening->event->kind == STROBE_KIND_PLOT_DOUBLE ? f[1].d : (double)f[1].i);
     put_string(pump, &row[1], happening, f[0].u);
-    strobe_sql_put_i(&row[2], happening->process);
+    strobe_sql_put_i(&row[2],
+                     strobe_trace_first_process(strobe_sql_pump_trace(pump), happening->process));
 }
 
 static void put_frame(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
@@ -349,7 +353,7 @@ static void put_sample(struct strobe_sql_pump *pump, const struct strobe_happeni
 #define EVENT(name, columns, kinds, put, help)                                                   \
     {                                                                                            \
         name, EVENT_COLUMNS columns, help, {.ts = 1, .track = 2}, NULL, NULL, NULL, walk_events, \
-            kinds, put                                                                           \
+            kinds, put, NULL                                                                     \
     }
 
 const struct strobe_sql_table strobe_sql_events[] = {
@@ -364,6 +368,7 @@ const struct strobe_sql_table strobe_sql_events[] = {
      NULL,
      walk_zones,
      0,
+     NULL,
      NULL},
     {"zone_sum",
      "trace_id INT4, name ENUM TEXT, loc_id INT4, track_id INT4, process_id INT4, depth INT4, "
@@ -376,6 +381,7 @@ const struct strobe_sql_table strobe_sql_events[] = {
      NULL,
      strobe_sql_walk_sums,
      0,
+     NULL,
      NULL},
     EVENT("message", "severity ENUM TEXT, text TEXT, color INT4", BIT(MESSAGE), put_message,
           "texts of the program"),
@@ -388,7 +394,8 @@ const struct strobe_sql_table strobe_sql_events[] = {
      NULL,
      walk_events,
      BIT(PLOT_INT) | BIT(PLOT_DOUBLE),
-     put_counter},
+     put_counter,
+     NULL},
     EVENT("frame_event", "what ENUM TEXT, name ENUM TEXT",
           BIT(FRAME_MARK) | BIT(FRAME_START) | BIT(FRAME_END), put_frame, "frame marks"),
     EVENT("flow_event", "what ENUM TEXT, flow_id INT",

@@ -2,6 +2,7 @@
  * A row is a number; `put` fills one column of it.  SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "query/walk.h"
 #include "sql/table.h"
 
 /* A name that strobe_trace_… made: in `room`, or one of the model's. Both live until SQLite has copied or kept them. */
@@ -62,6 +63,11 @@ static uint64_t n_threads(const struct strobe_sql_file *file)
     return file->trace->thread_ids.n;
 }
 
+static int has_thread(const struct strobe_sql_file *file, uint64_t row)
+{
+    return strobe_trace_first_thread(file->trace, (uint32_t)row) == row;
+}
+
 static void put_thread(const struct strobe_sql_file *file, uint64_t row, int column,
                        struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
@@ -82,7 +88,7 @@ static void put_thread(const struct strobe_sql_file *file, uint64_t row, int col
     }
     case 4: /* process_id */
     case 8: /* upid */
-        strobe_sql_put_i(cell, thread->process);
+        strobe_sql_put_i(cell, strobe_trace_first_process(file->trace, thread->process));
         break;
     case 5:
         put_tick(cell, file->trace, thread->start_tick);
@@ -98,6 +104,11 @@ static void put_thread(const struct strobe_sql_file *file, uint64_t row, int col
 static uint64_t n_processes(const struct strobe_sql_file *file)
 {
     return file->trace->n_processes;
+}
+
+static int has_process(const struct strobe_sql_file *file, uint64_t row)
+{
+    return strobe_trace_first_process(file->trace, (uint32_t)row) == row;
 }
 
 /* How a process ended. */
@@ -118,7 +129,8 @@ static uint64_t start_of(const struct strobe_trace *trace, uint64_t process)
     uint64_t first = 0;
     for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
         uint64_t tick = trace->threads[i].start_tick;
-        if (trace->threads[i].process == process && tick && (!first || tick < first))
+        uint32_t owner = strobe_trace_first_process(trace, trace->threads[i].process);
+        if (owner == process && tick && (!first || tick < first))
             first = tick;
     }
     return first;
@@ -173,6 +185,13 @@ static uint64_t n_tracks(const struct strobe_sql_file *file)
     return n_threads(file) + file->trace->fiber_ids.n + file->trace->n_processes;
 }
 
+static int has_track(const struct strobe_sql_file *file, uint64_t row)
+{
+    uint64_t n_before = n_threads(file) + file->trace->fiber_ids.n; /* the spans */
+    return row < n_threads(file) ? has_thread(file, row)
+                                 : row < n_before || has_process(file, row - n_before);
+}
+
 struct track {
     const char *kind;
     int64_t id;
@@ -219,7 +238,7 @@ static void put_track(const struct strobe_sql_file *file, uint64_t row, int colu
         }
         break;
     case 4:
-        strobe_sql_put_i(cell, track.process);
+        strobe_sql_put_i(cell, strobe_trace_first_process(file->trace, track.process));
         break;
     case 5:
         if (is_thread)
@@ -247,11 +266,11 @@ static void put_loss(const struct strobe_sql_file *file, uint64_t row, int colum
     (void)room;
     const struct strobe_loss_row *loss = &file->trace->losses[row];
     if (column == 1 && loss->process != STROBE_IDMAP_NONE) {
-        strobe_sql_put_i(cell, loss->process);
+        strobe_sql_put_i(cell, strobe_trace_first_process(file->trace, loss->process));
     } else if (column == 2) {
         uint32_t thread = strobe_idmap_find(&file->trace->thread_ids, loss->process, loss->track);
         if (thread != STROBE_IDMAP_NONE)
-            strobe_sql_put_i(cell, thread);
+            strobe_sql_put_i(cell, strobe_trace_first_thread(file->trace, thread));
     } else if (column == 3) {
         put_fixed(cell, strobe_loss_text(loss->cause));
     } else if (column == 4) {
@@ -269,19 +288,29 @@ static uint64_t one_row(const struct strobe_sql_file *file)
     return 1;
 }
 
+/* What is stored and missing of each thread is known after a walk over all parts. */
+static enum strobe_err load_coverage(struct strobe_sql *sql, struct strobe_sql_file *file)
+{
+    (void)sql;
+    enum strobe_err err = strobe_sql_open_work(file);
+    struct strobe_walk walk = {.trace = file->work};
+    return err ? err : strobe_walk_run(&walk);
+}
+
 static void put_coverage(const struct strobe_sql_file *file, uint64_t row, int column,
                          struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {
     struct strobe_coverage coverage;
     (void)row;
     (void)room;
-    strobe_trace_coverage(file->trace, &coverage);
+    strobe_trace_coverage(file->work, &coverage);
     const uint64_t values[] = {0, coverage.n_emitted, coverage.n_stored, coverage.n_dropped,
                                coverage.n_hole_words};
     if (column < 5)
         strobe_sql_put_i(cell, (int64_t)values[column]);
     else
-        strobe_sql_put_i(cell, coverage.is_exact);
+        strobe_sql_put_i(cell, column == 5 ? coverage.is_exact
+                                           : strobe_file_facts(file->work->file)->closed);
 }
 
 /* A file's name without folders and .strobe. */
@@ -463,15 +492,22 @@ static void put_block(const struct strobe_sql_file *file, uint64_t row, int colu
         if (name)
             put_name(cell, name, n, room);
     } else if (column == 5) {
-        strobe_sql_put_i(cell, block->thread);
+        strobe_sql_put_i(cell, strobe_trace_first_thread(file->work, block->thread));
     } else if (column == 6 && block->is_freed) {
         put_tick(cell, file->work, block->free_tick);
     }
 }
 
-#define FACTS(name, columns, help, load, n_rows, put, ...)                                     \
-    {                                                                                          \
-        name, "trace_id INT4, " columns, help, {__VA_ARGS__}, load, n_rows, put, NULL, 0, NULL \
+#define FACTS(name, columns, help, load, n_rows, put, ...)                                      \
+    {                                                                                           \
+        name, "trace_id INT4, " columns, help, {__VA_ARGS__}, load, n_rows, put, NULL, 0, NULL, \
+            NULL                                                                                \
+    }
+/* Facts of which several may be one to the system. */
+#define FOLDED(name, columns, help, n_rows, has_row, put, ...)                                  \
+    {                                                                                           \
+        name, "trace_id INT4, " columns, help, {__VA_ARGS__}, NULL, n_rows, put, NULL, 0, NULL, \
+            has_row                                                                             \
     }
 
 const struct strobe_sql_table strobe_sql_facts[] = {
@@ -484,27 +520,28 @@ const struct strobe_sql_table strobe_sql_facts[] = {
           .id = 0),
     FACTS("loc", "id INT, name ENUM TEXT, function ENUM TEXT, file ENUM TEXT, line INT, color INT4",
           "source locations", NULL, n_locs, put_loc, .id = 1),
-    FACTS("track",
-          "id INT, kind ENUM TEXT, name ENUM TEXT, process_id INT4, thread_id INT4, core_x INT4, "
-          "core_y INT4, "
-          "risc INT4, type ENUM TEXT",
-          "what zones stand on: threads, processors of a device, fibers, spans of a process", NULL,
-          n_tracks, put_track, .id = 0),
-    FACTS("thread",
-          "id INT, tid INT, name ENUM TEXT, process_id INT4, start_ts INT, end_ts INT, utid INT4, "
-          "upid INT4, is_main_thread INT4",
-          "threads", NULL, n_threads, put_thread, .id = 1),
-    FACTS("process",
-          "id INT, pid INT, parent_pid INT, name ENUM TEXT, exe TEXT, argv TEXT, end_ts INT, "
-          "ended ENUM TEXT, end_value INT, upid INT4, cmdline TEXT, start_ts INT, host_id INT4",
-          "processes and how they ended", NULL, n_processes, put_process, .id = 1),
+    FOLDED("track",
+           "id INT, kind ENUM TEXT, name ENUM TEXT, process_id INT4, thread_id INT4, core_x INT4, "
+           "core_y INT4, "
+           "risc INT4, type ENUM TEXT",
+           "what zones stand on: threads, processors of a device, fibers, spans of a process",
+           n_tracks, has_track, put_track, .id = 0),
+    FOLDED("thread",
+           "id INT, tid INT, name ENUM TEXT, process_id INT4, start_ts INT, end_ts INT, utid INT4, "
+           "upid INT4, is_main_thread INT4",
+           "threads", n_threads, has_thread, put_thread, .id = 1),
+    FOLDED("process",
+           "id INT, pid INT, parent_pid INT, name ENUM TEXT, exe TEXT, argv TEXT, end_ts INT, "
+           "ended ENUM TEXT, end_value INT, upid INT4, cmdline TEXT, start_ts INT, host_id INT4",
+           "processes and how they ended", n_processes, has_process, put_process, .id = 1),
     FACTS("alloc", "ts INT, address INT, size INT, pool ENUM TEXT, track_id INT4, free_ts INT",
           "blocks of memory, with the time of their free", load_memory, n_blocks, put_block,
           .id = 0),
     FACTS("loss", "process_id INT4, track_id INT4, cause ENUM TEXT, count INT, ts INT, end_ts INT",
           "what was dropped, why and when", NULL, n_losses, put_loss, .id = 0),
-    FACTS("coverage", "emitted INT, stored INT, dropped INT, missing_words INT, is_exact INT4",
-          "emitted = stored + dropped", NULL, one_row, put_coverage, .id = 0),
+    FACTS("coverage",
+          "emitted INT, stored INT, dropped INT, missing_words INT, is_exact INT4, is_closed INT4",
+          "emitted = stored + dropped", load_coverage, one_row, put_coverage, .id = 0),
     FACTS("run",
           "file TEXT, host TEXT, kernel TEXT, cpu TEXT, started_unix_ns INT, clock_error_ns INT, "
           "label TEXT",

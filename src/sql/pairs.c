@@ -58,7 +58,8 @@ static enum strobe_err put_frame(struct frames *frames, uint32_t i, uint64_t fro
     strobe_sql_put_i(&row[FRAME_ID], (int64_t)frames->sets[i].n++);
     put_string(frames->pump, &row[FRAME_NAME], process, frames->ids.keys[i].id);
     put_time(frames->pump, &row[FRAME_TS], &row[FRAME_DUR], from, to, has_ended);
-    strobe_sql_put_i(&row[FRAME_PROCESS], process);
+    strobe_sql_put_i(&row[FRAME_PROCESS],
+                     strobe_trace_first_process(strobe_sql_pump_trace(frames->pump), process));
     return STROBE_OK;
 }
 
@@ -187,8 +188,9 @@ static enum strobe_err put_arrow(struct strobe_sql_pump *pump, const struct flow
         strobe_sql_put_i(&row[FLOW_SLICE_IN], spots[1].zone);
     strobe_sql_put_i(&row[FLOW_TS_OUT], strobe_clock_rel(clock, from[0].tick));
     strobe_sql_put_i(&row[FLOW_TS_IN], strobe_clock_rel(clock, from[1].tick));
-    strobe_sql_put_i(&row[FLOW_TRACK_OUT], from[0].thread);
-    strobe_sql_put_i(&row[FLOW_TRACK_IN], from[1].thread);
+    const struct strobe_trace *trace = strobe_sql_pump_trace(pump);
+    strobe_sql_put_i(&row[FLOW_TRACK_OUT], strobe_trace_first_thread(trace, from[0].thread));
+    strobe_sql_put_i(&row[FLOW_TRACK_IN], strobe_trace_first_thread(trace, from[1].thread));
     strobe_sql_put_i(&row[FLOW_NUMBER], (int64_t)from[0].flow);
     return STROBE_OK;
 }
@@ -284,17 +286,17 @@ static enum strobe_err put_wait(struct strobe_sql_pump *pump, const struct strob
     const char *name =
         strobe_trace_lock_name(strobe_sql_pump_model(pump), wait->process, wait->lock, room, &n);
     strobe_sql_pump_name(pump, &row[WAIT_NAME], name, n, room);
-    strobe_sql_put_i(&row[WAIT_TRACK], wait->thread);
-    strobe_sql_put_i(&row[WAIT_PROCESS], wait->process);
+    const struct strobe_trace *trace = strobe_sql_pump_trace(pump);
+    strobe_sql_put_i(&row[WAIT_TRACK], strobe_trace_first_thread(trace, wait->thread));
+    strobe_sql_put_i(&row[WAIT_PROCESS], strobe_trace_first_process(trace, wait->process));
     put_time(pump, &row[WAIT_TS], &row[WAIT_DUR], wait->begin, wait->begin + wait->ticks,
              wait->has_ended);
     if (wait->holder != NONE)
-        strobe_sql_put_i(&row[WAIT_HOLDER], wait->holder);
+        strobe_sql_put_i(&row[WAIT_HOLDER], strobe_trace_first_thread(trace, wait->holder));
     if (spot && spot->zone >= 0)
         strobe_sql_put_i(&row[WAIT_HOLDER_ZONE], spot->zone);
     if (wait->holder != NONE)
-        strobe_sql_put_i(&row[WAIT_HOLDER_TID],
-                         (int64_t)strobe_sql_pump_trace(pump)->threads[wait->holder].tid);
+        strobe_sql_put_i(&row[WAIT_HOLDER_TID], (int64_t)trace->threads[wait->holder].tid);
     else if (wait->holder_tid)
         strobe_sql_put_i(&row[WAIT_HOLDER_TID], (int64_t)wait->holder_tid);
     return STROBE_OK;
@@ -384,10 +386,12 @@ static enum strobe_err put_turn(struct strobe_sql_pump *pump, const struct turn 
     put_time(pump, &row[SCHED_TS], &row[SCHED_DUR], turn->since, end, has_ended);
     strobe_sql_put_i(&row[SCHED_CPU], (int64_t)turn->cpu);
     if (turn->thread != NONE) {
-        strobe_sql_put_i(&row[SCHED_THREAD], turn->thread);
-        strobe_sql_put_i(&row[SCHED_UTID], turn->thread);
+        const struct strobe_trace *trace = strobe_sql_pump_trace(pump);
+        uint32_t thread = strobe_trace_first_thread(trace, turn->thread);
+        strobe_sql_put_i(&row[SCHED_THREAD], thread);
+        strobe_sql_put_i(&row[SCHED_UTID], thread);
         strobe_sql_put_i(&row[SCHED_PROCESS],
-                         strobe_sql_pump_trace(pump)->threads[turn->thread].process);
+                         strobe_trace_first_process(trace, trace->threads[thread].process));
     }
     if (end_state)
         strobe_sql_put_kept(&row[SCHED_END_STATE], end_state, (uint32_t)strlen(end_state));
@@ -492,8 +496,9 @@ static enum strobe_err put_plot(struct strobe_sql_pump *pump, uint32_t process, 
     put_string(pump, &row[PLOT_NAME], process, id);
     const char *unit = units[format < 4 ? format : 0];
     strobe_sql_put_kept(&row[PLOT_UNIT], unit, (uint32_t)strlen(unit));
-    strobe_sql_put_i(&row[PLOT_PROCESS], process);
-    strobe_sql_put_i(&row[PLOT_UPID], process);
+    uint32_t first = strobe_trace_first_process(strobe_sql_pump_trace(pump), process);
+    strobe_sql_put_i(&row[PLOT_PROCESS], first);
+    strobe_sql_put_i(&row[PLOT_UPID], first);
     return STROBE_OK;
 }
 

@@ -4,6 +4,7 @@
  * setting. Temporary files are SQLite's files in memory (its VFS memdb), and memory has a bound: with temp_store = MEMORY a sort would
  * be one step, however many rows it has, with files it is many. The progress handler looks at the clock every few steps of
  * SQLite's machine; tables, functions.c and heap.c look on their own while they work.  SPDX-License-Identifier: MIT */
+#include "query/walk.h"
 #include "sql/sql.h"
 
 #include <stdio.h>
@@ -99,6 +100,13 @@ static enum strobe_err open_database(struct strobe_sql *sql)
     return code ? STROBE_ERR_NOMEM : STROBE_OK;
 }
 
+/* Where no footer says how many events there are, before anybody reads the model. */
+static enum strobe_err count_events(struct strobe_trace *trace)
+{
+    struct strobe_walk walk = {.trace = trace};
+    return strobe_file_facts(trace->file)->totals.has_totals ? STROBE_OK : strobe_walk_run(&walk);
+}
+
 enum strobe_err strobe_sql_open(const char *const *paths, unsigned n_paths,
                                 const struct strobe_sql_limits *limits, unsigned *failed,
                                 struct strobe_sql **out)
@@ -118,6 +126,8 @@ enum strobe_err strobe_sql_open(const char *const *paths, unsigned n_paths,
         sql->files[i].path = strdup(paths[i]);
         err = sql->files[i].path ? strobe_trace_open(paths[i], 0, &sql->files[i].trace)
                                  : STROBE_ERR_NOMEM;
+        if (!err)
+            err = count_events(sql->files[i].trace);
     }
     if (!err) {
         sql->limits = *limits;

@@ -84,7 +84,7 @@ static struct group *group_of(struct sums *sums, const struct strobe_batch *batc
     if (strobe_sql_wants(ask, SUM_TRACK))
         key.track = track;
     if (strobe_sql_wants(ask, SUM_PROCESS))
-        key.process = batch->process;
+        key.process = strobe_trace_first_process(strobe_sql_pump_trace(sums->pump), batch->process);
     if (strobe_sql_wants(ask, SUM_DEPTH))
         key.depth = zone->depth;
     if (strobe_sql_wants(ask, SUM_NAME) || strobe_sql_wants(ask, SUM_LOC)) {
@@ -126,7 +126,7 @@ static enum strobe_err add_batch(void *context, const struct strobe_batch *batch
     const struct strobe_trace *trace = strobe_sql_pump_trace(pump);
     int64_t track = strobe_sql_track_of(trace, batch);
     if ((ask->track >= 0 && track != ask->track) ||
-        (ask->process >= 0 && batch->process != ask->process))
+        (ask->process >= 0 && strobe_trace_first_process(trace, batch->process) != ask->process))
         return STROBE_OK;
     int is_bounded = ask->ts_min != INT64_MIN || ask->ts_max != INT64_MAX;
     for (uint32_t i = 0; i < batch->n_zones; i++) {

@@ -257,7 +257,10 @@ static int settle(struct cursor *cursor)
         enum strobe_err err = table->what->load ? table->what->load(table->sql, file) : STROBE_OK;
         if (err)
             return fail(cursor, err);
-        if (cursor->row < table->what->n_rows(file))
+        uint64_t n_rows = table->what->n_rows(file);
+        while (cursor->row < n_rows && !strobe_sql_has_row(table->what, file, cursor->row))
+            cursor->row = cursor->is_one ? n_rows : cursor->row + 1;
+        if (cursor->row < n_rows)
             return SQLITE_OK;
     }
     cursor->at_end = 1;

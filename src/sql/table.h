@@ -88,15 +88,24 @@ struct strobe_sql_table {
     uint64_t kinds; /* of walks over events that are no zones */
     void (*put_event)(struct strobe_sql_pump *pump, const struct strobe_happening *happening,
                       struct strobe_sql_cell *row);
+    /* Facts: 0: the number is no row, since an earlier one is the same to the system. NULL: all are rows. */
+    int (*has_row)(const struct strobe_sql_file *file, uint64_t row);
 };
 
 enum { STROBE_SQL_MAX_COLUMNS = 24 };
 
 /* A table of events that are no zones, by strobe_sql_walk_… of its own. */
-#define STROBE_SQL_WALKED(name, columns, help, walk)              \
-    {                                                             \
-        name, columns, help, {0}, NULL, NULL, NULL, walk, 0, NULL \
+#define STROBE_SQL_WALKED(name, columns, help, walk)                    \
+    {                                                                   \
+        name, columns, help, {0}, NULL, NULL, NULL, walk, 0, NULL, NULL \
     }
+
+/* 1: the number of a row of facts is one of the table's rows. */
+static inline int strobe_sql_has_row(const struct strobe_sql_table *table,
+                                     const struct strobe_sql_file *file, uint64_t row)
+{
+    return !table->has_row || table->has_row(file, row);
+}
 
 extern const struct strobe_sql_table strobe_sql_facts[], strobe_sql_events[], strobe_sql_pairs[],
     strobe_sql_devices[];

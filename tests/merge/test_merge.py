@@ -215,6 +215,9 @@ class Merge(unittest.TestCase):
         inside = int(ask(self.merged, f"SELECT count(*) FROM zone WHERE ts <= {end}")[0][0])
         self.assertGreaterEqual(int(ask(piece, "SELECT count(*) FROM zone")[0][0]), inside)
         self.assertEqual(run("cut", "-o", piece, self.merged).returncode, 1)
+        done = run("cut", "--from", "5s", "--to", "1s", "-o", self.folder / "no.strobe", self.merged)
+        self.assertEqual((done.returncode, (self.folder / "no.strobe").exists()), (2, False))
+        self.assertIn("the range ends before it begins", done.stderr)
         self.assertEqual(run("cut", self.merged).returncode, 2)
 
 

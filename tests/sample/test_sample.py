@@ -196,6 +196,35 @@ class Programs(SampleTest):
             if row["process"] == "flood":
                 self.assertIn((row["pid"], row["tid"]), zones | {(row["pid"], row["pid"])})
 
+    def asked(self, path, question):
+        """The first row of a query's answer."""
+        code, out, err = self.run_it(harness.STROBE, "query", "--format", "csv", path, question)
+        self.assertEqual(code, 0, err)
+        return [int(value) for value in out.splitlines()[1].split(",")]
+
+    def test_sql_and_csv_have_a_thread_with_both_once(self):
+        ran, rows = self.sampled(os.path.join(os.path.dirname(BURNER), "marked"), "12000")
+        path = ran.trace.path
+        self.assertEqual(self.asked(path, "SELECT (SELECT count(*) FROM process), (SELECT count(*) FROM thread), (SELECT count(*) FROM track WHERE kind = 'thread')"), [1, 1, 1])
+        zoned = "track_id IN (SELECT track_id FROM zone)"
+        self.assertEqual(self.asked(path, f"SELECT count(*) FROM sample WHERE {zoned}"), [len(rows)])
+        self.assertEqual(self.asked(path, "SELECT count(*) FROM sample s JOIN thread t ON t.id = s.track_id JOIN process p ON p.id = t.process_id"), [len(rows)])
+        self.assertEqual(self.asked(path, f"SELECT count(*) FROM switch WHERE NOT {zoned}"), [0])
+        self.assertEqual(self.asked(path, "SELECT count(*) FROM sched WHERE thread_id NOT IN (SELECT track_id FROM zone) OR process_id NOT IN (SELECT process_id FROM zone)"), [0])
+        self.assertEqual(self.asked(path, "SELECT count(*) FROM sample s JOIN thread t ON t.id = s.track_id WHERE s.ts NOT BETWEEN t.start_ts AND t.end_ts"), [0])
+        self.assertEqual([len(self.rows(path, kind)) for kind in ("processes", "threads")], [1, 1])
+        self.assertNotEqual(self.rows(path, "processes")[0]["parent_pid"], "0")
+
+    def test_a_process_counts_once_whatever_it_executes(self):
+        ran, _ = self.sampled("sh", "-c", "for i in 1 2 3; do /bin/true; done; exec /bin/true")
+        images, pids = self.asked(ran.trace.path, "SELECT count(*), count(DISTINCT pid) FROM process")
+        self.assertEqual(pids, 4)
+        self.assertGreater(images, pids)
+        code, out, _ = self.run_it(harness.STROBE, "info", ran.trace.path)
+        self.assertEqual(code, 0)
+        self.assertIn(f"processes  4, threads 4; {images - pids} more images by exec\n", out)
+        self.assertIn(" 4 processes, 4 threads\n", ran.err)
+
     def test_samples_lie_in_the_zones_that_they_were_taken_in(self):
         ran, rows = self.sampled(os.path.join(os.path.dirname(BURNER), "marked"), "12000", options=("--sample", "1999"))
         zones = sorted((int(row["start_ns"]), int(row["start_ns"]) + int(row["duration_ns"]))

@@ -102,6 +102,18 @@ class Numbers(Query):
         facts = json.loads(run("info", "--json", self.demo).stdout)
         self.assertEqual(self.ask("SELECT emitted, stored, dropped FROM coverage"), [(facts["emitted"], facts["stored"], facts["dropped"])])
 
+    def test_a_trace_that_was_cut_off_says_so_everywhere_with_one_number(self):
+        cut = self.folder / "cut.strobe"
+        cut.write_bytes(self.made.read_bytes()[:-1000])
+        facts = json.loads(run("info", "--json", cut).stdout)
+        self.assertGreater(facts["stored"], 0)
+        self.assertEqual(self.ask("SELECT emitted, stored, dropped, is_closed FROM coverage", cut), [(facts["emitted"], facts["stored"], facts["dropped"], 0)])
+        self.assertEqual(self.ask("SELECT is_closed FROM coverage", self.made), [(1,)])
+        coverage = f"({facts['emitted']:,} emitted = {facts['stored']:,} stored + 0 dropped) of what is in the file; it is not closed"
+        for words in (("info", cut), ("stats", cut), ("query", cut, "SELECT 1")):
+            self.assertIn(coverage, run(*words).stdout)
+        self.assertIn("is not closed", run("query", "--format", "csv", cut, "SELECT 1").stderr)
+
     def test_a_blocks_end_is_its_free(self):
         (n, freed, size), = self.ask("SELECT count(*), count(free_ts), sum(size) FROM alloc")
         rows = self.table("memory")

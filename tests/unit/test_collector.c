@@ -580,6 +580,46 @@ static void a_process_that_sleeps_is_heard(void **state)
     fake_close(fake);
 }
 
+/* When the recording ended, as the trace has it. */
+static uint64_t find_end(void)
+{
+    const struct strobe_block_filter filter = {.type = STROBE_BLOCK_RECORDS};
+    struct strobe_file *file;
+    struct strobe_block_iter *iter;
+    struct strobe_schema schema;
+    struct strobe_block block = {0};
+    struct strobe_record_walk walk = {0};
+    struct strobe_record record;
+    uint64_t tick = 0;
+    assert_int_equal(strobe_file_open(test.trace, &file), STROBE_OK);
+    strobe_schema_read(strobe_file_facts(file)->schema, &schema);
+    assert_int_equal(strobe_file_iterate(file, &filter, &iter), STROBE_OK);
+    while (!strobe_file_next_block(iter, &block) &&
+           !strobe_record_walk_start(&block, &schema, &walk))
+        while (!strobe_record_walk_next(&walk, &record))
+            if (record.kind == STROBE_FACT_RECORDING && record.fields[1].u == 1)
+                tick = record.fields[0].u;
+    strobe_file_end_iterate(iter);
+    strobe_record_walk_free(&walk);
+    strobe_block_free(&block);
+    strobe_file_close(file);
+    return tick;
+}
+
+static void a_recording_ends_when_it_is_stopped_whatever_follows(void **state)
+{
+    (void)state;
+    struct fake *fake = open_fake(0);
+    fake_zones(fake, fake_thread(fake, (uint32_t)test.pid), 3);
+    strobe_collector_poll(test.c, true);
+    strobe_collector_stop(test.c);
+    bool is_mono = strobe_session_clock() == STROBE_CLOCK_MONO;
+    uint64_t stopped = is_mono ? strobe_collector_mono_ns() : strobe_ticks();
+    close_recording();
+    assert_in_range(find_end(), 1, stopped);
+    fake_close(fake);
+}
+
 static void a_thread_that_stands_still_or_never_leaves_is_unheard(void **state)
 {
     (void)state;
@@ -636,6 +676,7 @@ int main(void)
         IN_RECORDING(more_holes_than_entries_are_asked_for_in_turn),
         IN_RECORDING(an_unwritten_word_is_abandoned_or_unfinished),
         IN_RECORDING(a_process_that_sleeps_is_heard),
+        IN_RECORDING(a_recording_ends_when_it_is_stopped_whatever_follows),
         IN_RECORDING(a_thread_that_stands_still_or_never_leaves_is_unheard),
     };
     struct strobe_map_guard guard;

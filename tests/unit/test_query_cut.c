@@ -142,11 +142,57 @@ static void without_a_choice_all_is_copied(void **state)
     small_remove(&t);
 }
 
+static void put_zone(struct small_trace *t, uint64_t proc, uint64_t begin, uint64_t end)
+{
+    small_begin_part(t, proc, proc);
+    strobe_encode_zone_begin(&t->enc, begin, 1);
+    strobe_encode_zone_end(&t->enc, end, 1);
+    small_end_part(t, proc, 2);
+}
+
+/* The last block has the end of one track, and one zone of the other that began within the range. */
+static void a_range_has_no_gaps_and_the_time_of_the_recording(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct sums sums;
+    struct strobe_coverage cover;
+    char path[80];
+    small_start(&t);
+    put_process(&t, 1, "one");
+    put_process(&t, 2, "two");
+    small_put_records(&t);
+    put_zone(&t, 1, 1000, 2000);
+    small_put_events(&t);
+    put_zone(&t, 1, 50000, 51000);
+    small_put_events(&t);
+    put_zone(&t, 1, 90000, 91000);
+    put_zone(&t, 2, 1500, 92000);
+    small_put_events(&t);
+    small_finish(&t);
+    snprintf(path, sizeof path, "%s.cut", t.path);
+    cut_to(&t, path, &(struct strobe_cut_options){.by_tick = 1, .tick_max = 5000, .closed = 1});
+    struct strobe_trace *trace = open_and_sum(path, &sums), *whole;
+    assert_int_equal(sums.n, 2);
+    assert_int_equal(sums.ticks, 1000 + 90500);
+    strobe_trace_coverage(trace, &cover);
+    assert_int_equal(cover.n_stored, 4);
+    assert_int_equal(cover.n_emitted, 4);
+    assert_int_equal(strobe_trace_open(t.path, 0, &whole), STROBE_OK);
+    assert_int_equal(strobe_file_facts(trace->file)->created_ns,
+                     strobe_file_facts(whole->file)->created_ns);
+    strobe_trace_close(whole);
+    strobe_trace_close(trace);
+    unlink(path);
+    small_remove(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chosen_process_is_whole_and_alone),
         cmocka_unit_test(without_a_choice_all_is_copied),
+        cmocka_unit_test(a_range_has_no_gaps_and_the_time_of_the_recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,9 +149,10 @@ static void take_sample(const ucontext_t *context)
 static void take_sample_on(char *end, const ucontext_t *context)
 {
 #if defined(__x86_64__)
+    void (*run)(const ucontext_t *) = take_sample;
     __asm__ volatile("movq %%rsp, %%rbx\n\tmovq %[end], %%rsp\n\tcall *%[run]\n\tmovq %%rbx, %%rsp"
-                     : "+D"(context), [end] "+S"(end)
-                     : [run] "a"(take_sample)
+                     : "+D"(context), [end] "+S"(end), [run] "+a"(run)
+                     :
                      : "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2",
                        "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
                        "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");

@@ -310,7 +310,7 @@ static void set_timer(struct strobe_device_lane_now *now, uint32_t timer)
     now->has_cursor = false;
 }
 
-/* All but S. `words` has the whole record. */
+/* All but S and PROGRAM. `words` has the whole record. */
 static void record(struct strobe_device_lane_out *out, struct strobe_device_lane_now *now,
                    const uint32_t *words, uint32_t type)
 {
@@ -323,9 +323,6 @@ static void record(struct strobe_device_lane_out *out, struct strobe_device_lane
         break;
     case STROBE_ST_ZONE_S: /* without a cursor */
         strobe_device_lane_bad(out, &now->lane, STROBE_DEVICE_BAD_NO_CURSOR, 1);
-        break;
-    case STROBE_ST_PROGRAM:
-        now->program = STROBE_ST_ID(words[0]);
         break;
     case STROBE_ST_PROGRAM_EXT:
         now->program = words[1];
@@ -390,6 +387,10 @@ void strobe_device_lane_run(struct strobe_device_lane_out *out, struct strobe_de
         uint32_t type = STROBE_ST_TYPE(run->words[i]);
         if (type == STROBE_ST_ZONE_S && now->has_cursor && n - i >= 2) {
             i += run_of_s(out, now, run->words + i, n - i);
+            continue;
+        }
+        if (type == STROBE_ST_PROGRAM) {
+            now->program = STROBE_ST_ID(run->words[i++]);
             continue;
         }
         size_t length = type == STROBE_ST_ZONE_M ? run_of_m(out, now, run->words + i, n - i) : 0;

@@ -138,6 +138,8 @@ struct taking {
     struct strobe_device_track *lane;
     uint32_t core, number; /* of the lane over all cores, from 1 */
     int64_t offset;        /* from its cycles to common time */
+    uint64_t flow;         /* of the launch that is to be handed on */
+    const char *program;   /* borrowed: its name */
 };
 
 /* What the ids of the device's sites are. */
@@ -210,42 +212,39 @@ static void emit_mark(struct taking *taking, const struct strobe_nest_zone *mark
     strobe_build_zone_end(t->build, taking->lane->track, tick);
 }
 
-/* The flow from a program's launch ends in the outermost zone whose program was just announced, if it is the first to run it. */
-static void emit_flow(struct taking *taking, uint64_t flow, const char *name, uint64_t tick)
-{
-    struct strobe_device_trace *t = taking->trace;
-    struct strobe_build_track *track = taking->lane->track;
-    if (name[0])
-        strobe_build_event(t->build, track, tick, STROBE_KIND_ZONE_TEXT, NULL, name, strlen(name));
-    strobe_build_event(t->build, track, tick, STROBE_KIND_FLOW_END, &flow, NULL, 0);
-}
-
 static void take_mark(void *context, const struct strobe_nest_zone *mark, uint64_t tick)
 {
     emit_mark(context, mark, tick);
 }
 
 /* The way of nearly all that a device sends: a run goes to the encoder. */
-static void take_steps(void *context, const struct strobe_zone_step *steps, size_t n_steps,
-                       bool has_values)
+static void take_steps(void *context, const struct strobe_zone_step *steps, size_t n_steps)
 {
     struct taking *taking = context;
-    struct strobe_device_trace *t = taking->trace;
-    size_t n_done = 0;
-    STROBE_ASSERT(t->clock.map.n_pieces && taking->lane->track); /* times can be mapped */
-    for (size_t i = 0; has_values && i < n_steps; i++) {
-        const struct strobe_zone_step *step = &steps[i];
-        const char *name;
-        if (step->loc != STROBE_STEP_VALUE)
-            continue;
-        uint64_t flow = strobe_device_take_flow(t, (uint32_t)step->end, taking->number, &name);
-        if (!flow)
-            continue;
-        strobe_build_steps(t->build, taking->lane->track, steps + n_done, i + 1 - n_done);
-        n_done = i + 1;
-        emit_flow(taking, flow, name, step->tick);
-    }
-    strobe_build_steps(t->build, taking->lane->track, steps + n_done, n_steps - n_done);
+    STROBE_ASSERT(taking->trace->clock.map.n_pieces &&
+                  taking->lane->track); /* times can be mapped */
+    strobe_build_steps(taking->trace->build, taking->lane->track, steps, n_steps);
+}
+
+/* The flow from a program's launch ends in the outermost zone whose program was just announced, if it is the first to run it. */
+static bool find_launch(void *context, uint32_t program)
+{
+    struct taking *taking = context;
+    taking->flow =
+        strobe_device_take_flow(taking->trace, program, taking->number, &taking->program);
+    return taking->flow;
+}
+
+static void take_launch(void *context, uint64_t tick)
+{
+    struct taking *taking = context;
+    struct strobe_build *build = taking->trace->build;
+    struct strobe_build_track *track = taking->lane->track;
+    size_t n = strlen(taking->program);
+    STROBE_ASSERT(taking->flow);
+    if (n)
+        strobe_build_event(build, track, tick, STROBE_KIND_ZONE_TEXT, NULL, taking->program, n);
+    strobe_build_event(build, track, tick, STROBE_KIND_FLOW_END, &taking->flow, NULL, 0);
 }
 
 /* The clock has no map yet and something must be handed on: the latest host time of the stream must do. */
@@ -286,8 +285,8 @@ static void advance(struct strobe_device_trace *t, struct strobe_device_track *l
         .number = 1 + core * STROBE_DEVICE_RISCS + risc,
         .offset = strobe_device_axis_common(&t->clock, core, 0),
     };
-    const struct strobe_nest_taker taker = {give_line, give_loc, take_steps,
-                                            take_mark, &taking,  t->near};
+    const struct strobe_nest_taker taker = {give_line,   give_loc,  take_steps, find_launch,
+                                            take_launch, take_mark, &taking,    t->near};
     strobe_nest_advance(&lane->nest, until, open, n_open, &taker);
     if (lane->nest.latest)
         strobe_clock_map_see(&t->clock.map, (int64_t)((uint64_t)taking.offset + lane->nest.latest));

@@ -10,16 +10,6 @@
 
 enum { STEPS = 512 };
 
-/* Steps on their way to the taker. */
-struct steps {
-    const struct strobe_nest_taker *taker;
-    size_t n;
-    uint64_t latest; /* cycles so far */
-    bool has_values;
-    struct strobe_nest_line line; /* that the last time lay on */
-    struct strobe_zone_step at[STEPS];
-};
-
 void strobe_nest_free(struct strobe_nest *nest)
 {
     free(nest->waiting);
@@ -105,6 +95,13 @@ static struct top top_of(const struct strobe_nest *nest)
     return (struct top){nest->n_stack ? nest->stack[nest->n_stack - 1].start : 0, !nest->n_stack};
 }
 
+/* The latest begin of those that wait and of the top. */
+static inline uint64_t latest_start(const struct strobe_nest *nest, struct top top)
+{
+    uint64_t last = nest->n_waiting ? nest->waiting[nest->n_waiting - 1].start : 0;
+    return last > top.start ? last : top.start;
+}
+
 static inline void add(struct strobe_nest *nest, struct top top,
                        const struct strobe_nest_zone *zone)
 {
@@ -136,57 +133,75 @@ enum strobe_err strobe_nest_add_closed(struct strobe_nest *nest,
     struct top top = top_of(nest);
     if (!reserve(&nest->waiting, &nest->waiting_room, nest->n_waiting, n_zones))
         return STROBE_ERR_NOMEM;
+    struct strobe_nest_zone *next = nest->waiting + nest->n_waiting;
     /* other lanes had the cache since it was the turn of this one */
     for (size_t i = 0; i < n_zones; i += 2)
-        __builtin_prefetch(nest->waiting + nest->n_waiting + i, 1);
+        __builtin_prefetch(next + i, 1);
+    uint64_t before = latest_start(nest, top);
     for (size_t i = 0; i < n_zones; i++) {
-        struct strobe_nest_zone *last = nest->waiting + nest->n_waiting;
         /* As it is, straight to its place: put together of its members it would be read before they are all stored. */
-        memcpy(last, &zones[i], sizeof *last);
-        STROBE_ASSERT(nest->n_waiting < nest->waiting_room && !last->kind);
-        if (__builtin_expect(
-                last->start > top.start && nest->n_waiting && !goes_before(last, last - 1), 1)) {
-            nest->n_waiting++;
-        } else {
-            const struct strobe_nest_zone zone = *last;
-            add(nest, top, &zone);
+        memcpy(next, &zones[i], sizeof *next);
+        STROBE_ASSERT(next < nest->waiting + nest->waiting_room && !next->kind);
+        if (__builtin_expect(next->start > before, 1)) { /* behind all others, and in none */
+            before = next++->start;
+            continue;
         }
+        const struct strobe_nest_zone zone = *next;
+        nest->n_waiting = (uint32_t)(next - nest->waiting);
+        add(nest, top, &zone);
+        next = nest->waiting + nest->n_waiting;
+        before = latest_start(nest, top);
     }
+    nest->n_waiting = (uint32_t)(next - nest->waiting);
     STROBE_ASSERT(nest->n_waiting <= nest->waiting_room);
     return STROBE_OK;
 }
 
 /* ---- handing on ---- */
 
-static void flush(struct steps *steps)
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* What the loop over zones changes, so that it stays in registers: its address goes to nobody who is not inlined. */
+struct going {
+    struct strobe_nest *nest;
+    const struct strobe_nest_taker *taker;
+    struct strobe_zone_step *steps; /* on their way to the taker: room for STEPS */
+    size_t n_steps;
+    struct strobe_nest_zone *stack; /* the nest's */
+    uint32_t n_stack;
+    uint64_t top_end;             /* of the innermost one; of none: no time is later */
+    uint64_t latest;              /* cycles so far */
+    struct strobe_nest_line line; /* that the last time lay on */
+};
+
+ALWAYS_INLINE void flush(struct going *g)
 {
-    STROBE_ASSERT(steps->taker && steps->n <= STEPS);
-    if (steps->n)
-        steps->taker->steps(steps->taker->context, steps->at, steps->n, steps->has_values);
-    steps->n = 0;
-    steps->has_values = false;
+    STROBE_ASSERT(g->taker && g->n_steps <= STEPS);
+    if (g->n_steps)
+        g->taker->steps(g->taker->context, g->steps, g->n_steps);
+    g->n_steps = 0;
 }
 
-static inline bool is_on(const struct strobe_nest_line *line, uint64_t cycles)
+ALWAYS_INLINE bool is_on(const struct strobe_nest_line *line, uint64_t cycles)
 {
     return cycles >= line->from && cycles < line->until;
 }
 
-static inline uint64_t tick_on(const struct strobe_nest_line *line, uint64_t cycles)
+ALWAYS_INLINE uint64_t tick_on(const struct strobe_nest_line *line, uint64_t cycles)
 {
     STROBE_ASSERT(is_on(line, cycles));
     return line->tick + (uint64_t)((unsigned __int128)(cycles + line->shift) * line->mult >> 32);
 }
 
-static inline uint64_t tick_of(struct steps *steps, uint64_t cycles)
+ALWAYS_INLINE uint64_t tick_of(struct going *g, uint64_t cycles)
 {
-    if (__builtin_expect(!is_on(&steps->line, cycles), 0))
-        steps->line = steps->taker->line(steps->taker->context, cycles);
-    steps->latest = cycles > steps->latest ? cycles : steps->latest;
-    return tick_on(&steps->line, cycles);
+    if (__builtin_expect(!is_on(&g->line, cycles), 0))
+        g->line = g->taker->line(g->taker->context, cycles);
+    g->latest = cycles > g->latest ? cycles : g->latest;
+    return tick_on(&g->line, cycles);
 }
 
-static inline uint64_t loc_of(const struct strobe_nest_taker *taker, uint32_t id)
+ALWAYS_INLINE uint64_t loc_of(const struct strobe_nest_taker *taker, uint32_t id)
 {
     struct strobe_nest_near *near = &taker->near[id % STROBE_NEST_NEAR];
     if (__builtin_expect(near->key != id + 1, 0)) {
@@ -196,91 +211,117 @@ static inline uint64_t loc_of(const struct strobe_nest_taker *taker, uint32_t id
     return near->loc;
 }
 
-static inline void hand_on(struct steps *steps, uint64_t tick, uint64_t loc, uint64_t end)
+ALWAYS_INLINE void hand_on(struct going *g, uint64_t tick, uint64_t loc, uint64_t end)
 {
-    if (__builtin_expect(steps->n == STEPS, 0))
-        flush(steps);
-    STROBE_ASSERT(steps->n < STEPS);
-    steps->at[steps->n++] = (struct strobe_zone_step){tick, loc, end};
+    if (__builtin_expect(g->n_steps == STEPS, 0))
+        flush(g);
+    STROBE_ASSERT(g->n_steps < STEPS);
+    g->steps[g->n_steps++] = (struct strobe_zone_step){tick, loc, end};
 }
 
-static void hand_on_value(struct steps *steps, uint64_t tick, uint32_t program)
+/* The program of the outermost zone is known. */
+ALWAYS_INLINE void hand_on_program(struct going *g, uint64_t tick, uint32_t program)
 {
-    hand_on(steps, tick, STROBE_STEP_VALUE, program);
-    steps->has_values = true;
-}
-
-static void hand_on_mark(struct steps *steps, const struct strobe_nest_zone *mark)
-{
-    flush(steps);
-    steps->taker->mark(steps->taker->context, mark, tick_of(steps, mark->start));
+    hand_on(g, tick, STROBE_STEP_VALUE, program);
+    if (__builtin_expect(g->taker->is_launched(g->taker->context, program), 0)) {
+        flush(g);
+        g->taker->launch(g->taker->context, tick);
+    }
 }
 
 /* End the zones of the stack that end up to `time`. One that ends later keeps those around it open. */
-static inline void end_until(struct strobe_nest *nest, uint64_t time, struct steps *steps)
+ALWAYS_INLINE void end_until(struct going *g, uint64_t time)
 {
-    STROBE_ASSERT(nest->n_stack <= nest->stack_room);
-    while (nest->n_stack && nest->stack[nest->n_stack - 1].end <= time) {
-        const struct strobe_nest_zone *top = &nest->stack[--nest->n_stack];
-        uint64_t tick = tick_of(steps, top->end);
+    while (g->top_end <= time && g->n_stack) {
+        const struct strobe_nest_zone *top = &g->stack[--g->n_stack];
+        uint64_t tick = tick_of(g, g->top_end);
+        STROBE_ASSERT(top->end == g->top_end);
         if (__builtin_expect(top->kind && top->program, 0))
-            hand_on_value(steps, tick, top->program);
-        hand_on(steps, tick, STROBE_STEP_END, 0);
+            hand_on_program(g, tick, top->program);
+        hand_on(g, tick, STROBE_STEP_END, 0);
+        g->top_end = g->n_stack ? top[-1].end : UINT64_MAX;
     }
 }
 
 /* A zone of any kind; those that ended before it have been. */
-static inline enum strobe_err begin(struct strobe_nest *nest, const struct strobe_nest_zone *zone,
-                                    struct steps *steps)
+ALWAYS_INLINE enum strobe_err begin(struct going *g, const struct strobe_nest_zone *zone)
 {
+    struct strobe_nest *nest = g->nest;
     nest->n_late += zone->start < nest->out;
     if (__builtin_expect(zone->kind, 0)) {
-        hand_on_mark(steps, zone);
+        flush(g);
+        g->taker->mark(g->taker->context, zone, tick_of(g, zone->start));
         return STROBE_OK;
     }
-    if (__builtin_expect(nest->n_stack == nest->stack_room, 0) &&
-        !reserve(&nest->stack, &nest->stack_room, nest->n_stack, 1))
-        return STROBE_ERR_NOMEM;
-    uint64_t tick = tick_of(steps, zone->start);
-    hand_on(steps, tick, loc_of(steps->taker, zone->id), 0);
-    if (!nest->n_stack && zone->program)
-        hand_on_value(steps, tick, zone->program);
-    STROBE_ASSERT(nest->n_stack < nest->stack_room);
-    struct strobe_nest_zone *top = &nest->stack[nest->n_stack++];
+    if (__builtin_expect(g->n_stack == nest->stack_room, 0)) {
+        if (!reserve(&nest->stack, &nest->stack_room, g->n_stack, 1))
+            return STROBE_ERR_NOMEM;
+        g->stack = nest->stack;
+    }
+    uint64_t tick = tick_of(g, zone->start);
+    bool is_outermost = !g->n_stack;
+    hand_on(g, tick, loc_of(g->taker, zone->id), 0);
+    if (is_outermost && zone->program)
+        hand_on_program(g, tick, zone->program);
+    STROBE_ASSERT(g->n_stack < nest->stack_room);
+    struct strobe_nest_zone *top = &g->stack[g->n_stack++];
     *top = *zone;
-    top->kind = nest->n_stack == 1 && !zone->program;
+    if (__builtin_expect(is_outermost && !zone->program, 0))
+        top->kind = 1;
+    g->top_end = zone->end;
     return STROBE_OK;
 }
 
-/* Most zones have none in them and one behind them: they need no place on the stack. As many of these as follow each other in the
- * zone on top of the stack, from number `at` on; where they end. */
-static inline uint32_t hand_on_whole(struct strobe_nest *nest, uint32_t at, uint64_t until,
-                                     struct steps *steps)
+/* Most zones have none in them and one behind them: they need no place on the stack. False: this one, of which `next` is the one behind it, does. */
+ALWAYS_INLINE bool hand_on_whole(struct going *g, const struct strobe_nest_zone *zone,
+                                 uint64_t next, uint64_t until)
 {
-    if (!nest->n_stack || nest->waiting[at].start < nest->out)
-        return at; /* an outermost one, or late */
-    if (steps->n == STEPS)
-        flush(steps);
-    if (__builtin_expect(!is_on(&steps->line, nest->waiting[at].start), 0))
-        steps->line = steps->taker->line(steps->taker->context, nest->waiting[at].start);
-    const uint64_t top_end = nest->stack[nest->n_stack - 1].end;
-    const struct strobe_nest_zone *zone = nest->waiting + at,
-                                  *last = nest->waiting + nest->n_waiting - 1;
-    const struct strobe_nest_line line = steps->line;
-    uint64_t latest = steps->latest;
-    for (; zone < last && steps->n < STEPS; zone++) {
-        uint64_t start = zone->start, end = zone->end;
-        if (zone->kind || start >= top_end || end > zone[1].start || end > until || start > end ||
-            start < line.from || end >= line.until)
-            break;
-        uint64_t tick = tick_on(&line, end);
-        steps->at[steps->n++] =
-            (struct strobe_zone_step){tick_on(&line, start), loc_of(steps->taker, zone->id),
-                                      tick ? tick : 1}; /* a step without an end is a begin */
-        latest = end > latest ? end : latest;
+    uint64_t start = zone->start, end = zone->end;
+    STROBE_ASSERT(!g->n_stack || start < g->top_end);
+    if (!g->n_stack || zone->kind || end > next || end > until || start > end ||
+        start < g->nest->out) /* the last: late */
+        return false;
+    if (__builtin_expect(!is_on(&g->line, start), 0))
+        g->line = g->taker->line(g->taker->context, start);
+    if (__builtin_expect(end >= g->line.until, 0))
+        return false;
+    uint64_t tick = tick_on(&g->line, end);
+    hand_on(g, tick_on(&g->line, start), loc_of(g->taker, zone->id),
+            tick ? tick : 1); /* a step without an end is a begin */
+    g->latest = end > g->latest ? end : g->latest;
+    return true;
+}
+
+/* What waits and began up to `until`, and the ends of what is open. */
+static enum strobe_err hand_on_until(struct strobe_nest *nest, uint64_t until,
+                                     const struct strobe_nest_taker *taker)
+{
+    struct strobe_zone_step steps[STEPS];
+    const struct strobe_nest_zone *zone = nest->waiting, *end = zone + nest->n_waiting;
+    struct going g = {.nest = nest,
+                      .taker = taker,
+                      .steps = steps,
+                      .stack = nest->stack,
+                      .n_stack = nest->n_stack,
+                      .top_end = nest->n_stack ? nest->stack[nest->n_stack - 1].end : UINT64_MAX};
+    enum strobe_err err = STROBE_OK;
+    for (; zone < end && zone->start <= until; zone++) {
+        end_until(&g, zone->start);
+        if (zone + 1 < end && hand_on_whole(&g, zone, zone[1].start, until))
+            continue;
+        enum strobe_err begun_err = begin(&g, zone);
+        err = err ? err : begun_err;
     }
-    steps->latest = latest;
-    return (uint32_t)(zone - nest->waiting);
+    end_until(&g, until);
+    flush(&g);
+    nest->n_stack = g.n_stack;
+    nest->latest = g.latest;
+    uint32_t n = (uint32_t)(zone - nest->waiting);
+    STROBE_ASSERT(n <= nest->n_waiting && g.n_stack <= nest->stack_room);
+    nest->n_waiting -= n;
+    if (n)
+        memmove(nest->waiting, zone, nest->n_waiting * sizeof *zone);
+    return err;
 }
 
 static bool same(const struct strobe_nest_zone *a, const struct strobe_nest_zone *b)
@@ -307,12 +348,6 @@ enum strobe_err strobe_nest_advance(struct strobe_nest *nest, uint64_t until,
                                     const struct strobe_nest_taker *taker)
 {
     STROBE_ASSERT(taker && taker->near && (open || !n_open));
-    struct steps steps; /* its array is large, and not all of it is used */
-    steps.taker = taker;
-    steps.n = 0;
-    steps.latest = 0;
-    steps.has_values = false;
-    steps.line = (struct strobe_nest_line){0};
     enum strobe_err err = STROBE_OK;
     for (size_t i = 0; i < n_open; i++) {
         struct strobe_nest_zone zone = open[i];
@@ -324,25 +359,9 @@ enum strobe_err strobe_nest_advance(struct strobe_nest *nest, uint64_t until,
         else
             err = STROBE_ERR_NOMEM;
     }
-    uint32_t n = 0;
-    while (n < nest->n_waiting && nest->waiting[n].start <= until) {
-        end_until(nest, nest->waiting[n].start, &steps);
-        uint32_t next = hand_on_whole(nest, n, until, &steps);
-        if (next == n) {
-            enum strobe_err begun_err = begin(nest, &nest->waiting[next++], &steps);
-            err = err ? err : begun_err;
-        }
-        n = next;
-    }
-    end_until(nest, until, &steps);
-    flush(&steps);
-    STROBE_ASSERT(n <= nest->n_waiting);
-    nest->latest = steps.latest;
-    nest->n_waiting -= n;
-    if (n)
-        memmove(nest->waiting, nest->waiting + n, nest->n_waiting * sizeof *nest->waiting);
+    enum strobe_err begun_err = hand_on_until(nest, until, taker);
     if (until > nest->out)
         nest->out = until;
     STROBE_ASSERT(nest->out >= until);
-    return err;
+    return err ? err : begun_err;
 }

@@ -76,8 +76,10 @@ struct strobe_nest_taker {
     uint64_t (*loc)(void *context, uint32_t id);
     /* Zones (file/encode.h). An outermost one has its program as its value: behind its begin or, where it began without one,
      * since a table has none, before its end. */
-    void (*steps)(void *context, const struct strobe_zone_step *steps, size_t n_steps,
-                  bool has_values);
+    void (*steps)(void *context, const struct strobe_zone_step *steps, size_t n_steps);
+    /* Whether the launch of that program is to be handed on with it; `launch` comes at once then, when the program has been. */
+    bool (*is_launched)(void *context, uint32_t program);
+    void (*launch)(void *context, uint64_t tick);
     void (*mark)(void *context, const struct strobe_nest_zone *mark, uint64_t tick);
     void *context;                 /* borrowed */
     struct strobe_nest_near *near; /* borrowed: STROBE_NEST_NEAR, all zero at first */

@@ -1,11 +1,6 @@
 /* csv_gpu.c - one row per GPU zone, with its times on both sides.  SPDX-License-Identifier: MIT */
-#include <string.h>
-
-#include "base/sort.h"
 #include "export/csv.h"
 #include "query/gpu.h"
-
-enum { SORT_BYTES = 32 << 20 };
 
 /* A time of the GPU on the axis of the other tables: as far from the zone's begin on the CPU as it is on
  * the client's own. */
@@ -58,52 +53,24 @@ static void put_zone(struct strobe_csv *csv, const struct strobe_client_facts *f
 struct rows {
     struct strobe_csv *csv; /* borrowed */
     struct strobe_client_facts facts;
-    struct strobe_sort *sort; /* owned: of zones */
 };
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct strobe_gpu_zone *x = a, *y = b;
-    if (x->context != y->context)
-        return x->context < y->context ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
-static enum strobe_err keep_zone(void *context, const struct strobe_gpu_zone *zone)
+static enum strobe_err take_zone(void *context, const struct strobe_gpu_zone *zone)
 {
     struct rows *rows = context;
-    return strobe_csv_wants(rows->csv, rows->facts.contexts[zone->context].process)
-               ? strobe_sort_add(rows->sort, zone, NULL, 0)
-               : STROBE_OK;
-}
-
-static enum strobe_err take_zone(void *context, const void *record, const void *bytes,
-                                 size_t n_bytes)
-{
-    struct rows *rows = context;
-    struct strobe_gpu_zone zone;
-    (void)bytes;
-    (void)n_bytes;
-    memcpy(&zone, record, sizeof zone);
-    put_zone(rows->csv, &rows->facts, &zone);
+    if (strobe_csv_wants(rows->csv, rows->facts.contexts[zone->context].process))
+        put_zone(rows->csv, &rows->facts, zone);
     return rows->csv->out->error ? STROBE_ERR_IO : STROBE_OK;
 }
 
 enum strobe_err strobe_csv_gpu(struct strobe_csv *csv)
 {
-    static const struct strobe_sort_options order = {sizeof(struct strobe_gpu_zone), SORT_BYTES,
-                                                     by_begin, NULL};
     struct rows rows = {.csv = csv};
     struct strobe_gpu_troubles troubles;
-    const struct strobe_gpu_visitor visitor = {.context = &rows, .zone = keep_zone};
+    const struct strobe_gpu_visitor visitor = {.context = &rows, .zone = take_zone};
     enum strobe_err err = strobe_client_facts_load(csv->trace, &rows.facts);
     if (!err)
-        err = strobe_sort_open(&order, &rows.sort);
-    if (!err)
-        err = strobe_gpu_each(csv->trace, &rows.facts, &visitor, &troubles);
-    if (!err)
-        err = strobe_sort_all(rows.sort, take_zone, &rows);
-    strobe_sort_close(rows.sort);
+        err = strobe_gpu_each_in_order(csv->trace, &rows.facts, &visitor, &troubles);
     strobe_client_facts_free(&rows.facts);
     return err ? err : csv->out->error ? STROBE_ERR_IO : STROBE_OK;
 }

@@ -394,7 +394,8 @@ struct run {
     struct strobe_loc_sum *sums;
     uint8_t *sym;
     uint16_t *dt;
-    uint64_t prev, n_begins, n_values;
+    uint32_t n, n_values; /* events of the block; those of the run that are values */
+    uint64_t prev;
     uint32_t depth, cap, serial, low;
     struct strobe_lod_bucket *column; /* that the last zone ended in, where it is at hand */
     uint64_t bucket_from, bucket_end; /* its ticks, none yet: 1 and 0 */
@@ -415,8 +416,9 @@ ALWAYS_INLINE struct run start_run(struct strobe_encoder *enc)
         .enc = enc,
         .stack = track->stack,
         .sums = enc->sums,
-        .sym = enc->sym + enc->n_events,
-        .dt = enc->dt + enc->n_events,
+        .sym = enc->sym,
+        .dt = enc->dt,
+        .n = enc->n_events,
         .prev = enc->prev_tick,
         .depth = track->depth,
         .cap = track->cap,
@@ -430,15 +432,15 @@ ALWAYS_INLINE struct run start_run(struct strobe_encoder *enc)
 ALWAYS_INLINE void end_run(const struct run *run)
 {
     struct strobe_encoder *enc = run->enc;
-    uint32_t n = (uint32_t)(run->sym - (enc->sym + enc->n_events));
-    uint64_t n_ends = n - run->n_begins - run->n_values;
-    STROBE_ASSERT(n <= STROBE_BLOCK_EVENTS_MAX - enc->n_events && n_ends <= n);
-    STROBE_ASSERT(run->dt == enc->dt + enc->n_events + n);
+    uint32_t n = run->n - enc->n_events, n_zones = n - run->n_values; /* begins and ends */
+    uint32_t n_ends = (n_zones + enc->track->depth - run->depth) / 2;
+    STROBE_ASSERT(run->n >= enc->n_events && run->n <= STROBE_BLOCK_EVENTS_MAX);
+    STROBE_ASSERT(n_ends <= n_zones && (n_zones + enc->track->depth - run->depth) % 2 == 0);
     STROBE_ASSERT(run->depth >= run->low && run->depth <= run->cap);
-    enc->n_events += n;
+    enc->n_events = run->n;
     enc->part_events += n;
     enc->prev_tick = run->prev;
-    enc->by_kind[STROBE_KIND_ZONE_BEGIN] += run->n_begins;
+    enc->by_kind[STROBE_KIND_ZONE_BEGIN] += n_zones - n_ends;
     enc->by_kind[STROBE_KIND_ZONE_VALUE] += run->n_values;
     enc->by_kind[STROBE_KIND_ZONE_END] += n_ends;
     enc->n_zones += n_ends;
@@ -450,13 +452,13 @@ ALWAYS_INLINE void run_put(struct run *run, uint64_t tick, uint32_t sym, bool is
 {
     uint64_t difference = tick - run->prev;
     STROBE_ASSERT((!is_near || difference < 65535) && sym < 256);
-    *run->sym++ = (uint8_t)sym;
+    run->sym[run->n] = (uint8_t)sym;
     run->prev = tick;
     if (!is_near && __builtin_expect(difference >= 65535, 0)) {
         run->enc->big_at = strobe_varint_put(run->enc->big_at, strobe_zigzag((int64_t)difference));
         difference = 0xffff;
     }
-    *run->dt++ = (uint16_t)difference;
+    run->dt[run->n++] = (uint16_t)difference;
 }
 
 /* Begin and end at once, where both are near. */
@@ -468,47 +470,51 @@ ALWAYS_INLINE void run_put_whole(struct run *run, uint64_t begin, uint64_t end, 
         run_put(run, end, STROBE_KIND_ZONE_END, false);
         return;
     }
-    const uint8_t syms[2] = {(uint8_t)sym, STROBE_KIND_ZONE_END};
-    const uint16_t differences[2] = {(uint16_t)before, (uint16_t)duration};
-    memcpy(run->sym, syms, sizeof syms);
-    memcpy(run->dt, differences, sizeof differences);
-    run->sym += 2;
-    run->dt += 2;
+    const uint16_t syms = (uint16_t)(sym | STROBE_KIND_ZONE_END << 8); /* two stores at once */
+    const uint32_t differences = (uint32_t)(before | duration << 16);
+    memcpy(run->sym + run->n, &syms, sizeof syms);
+    memcpy(run->dt + run->n, &differences, sizeof differences);
+    run->n += 2;
     run->prev = end;
 }
 
+/* Of the index of a location: not all its zones of the part are at the depth at hand, or this is its first one. */
+#define NOT_PLAIN (1u << 30)
+
 /* Look up a location that was not at hand. */
 static __attribute__((noinline)) uint32_t look_up(struct strobe_encoder *enc, uint64_t loc,
-                                                  uint32_t depth, bool *is_plain)
+                                                  uint32_t depth)
 {
     uint32_t index = strobe_encode_dict_index(enc, loc);
-    *is_plain =
-        enc->depths[index] == depth; /* else its begins are counted, or this is its first one */
+    bool is_plain = enc->depths[index] == depth;
+    STROBE_ASSERT(index < NOT_PLAIN);
     enc->near[loc % STROBE_NEAR_LOCS] =
-        (struct strobe_near_loc){*is_plain ? loc : UINT64_MAX, index, depth};
-    return index;
+        (struct strobe_near_loc){is_plain ? loc : UINT64_MAX, index, depth};
+    return is_plain ? index : index | NOT_PLAIN;
 }
 
-/* The index of a location. *is_plain: all its zones of the part are at the depth at hand, so none is counted. */
-ALWAYS_INLINE uint32_t run_look_up(const struct run *run, uint64_t loc, bool *is_plain)
+/* The index of a location, with NOT_PLAIN where its zones may have to be counted. */
+ALWAYS_INLINE uint32_t run_look_up(const struct run *run, uint64_t loc)
 {
     const struct strobe_near_loc *near = &run->enc->near[loc % STROBE_NEAR_LOCS];
-    *is_plain = true;
     return __builtin_expect(near->loc == loc && near->depth == run->depth, 1)
                ? near->index
-               : look_up(run->enc, loc, run->depth, is_plain);
+               : look_up(run->enc, loc, run->depth);
 }
 
 /* A zone begins: it is the top one now. False: not for the loop. */
 ALWAYS_INLINE bool run_begin(struct run *run, uint64_t tick, uint64_t loc, bool is_near)
 {
-    bool is_plain;
-    uint32_t index = run_look_up(run, loc, &is_plain);
-    if (__builtin_expect(index >= STROBE_SYM_BEGIN_DIRECT || run->depth == run->cap, 0))
-        return false; /* the first bound is below STROBE_STAT_LOCS */
-    uint32_t dict = __builtin_expect(is_plain, 1) ? index : nest_begin(run->enc, index, run->depth);
+    uint32_t index = run_look_up(run, loc), dict = index;
+    if (__builtin_expect(run->depth == run->cap, 0))
+        return false;
+    if (__builtin_expect(index >= STROBE_SYM_BEGIN_DIRECT, 0)) { /* below STROBE_STAT_LOCS */
+        index &= ~NOT_PLAIN;
+        if (index >= STROBE_SYM_BEGIN_DIRECT)
+            return false;
+        dict = nest_begin(run->enc, index, run->depth);
+    }
     run_put(run, tick, STROBE_SYM_BEGIN + index, is_near);
-    run->n_begins++;
     STROBE_ASSERT(run->depth < run->cap && index < run->enc->n_locs);
     run->stack[run->depth++] = (struct strobe_open_zone){loc, tick, 0, dict, run->serial};
     return true;
@@ -570,15 +576,17 @@ ALWAYS_INLINE bool run_end(struct run *run, uint64_t tick, bool is_ordered)
 ALWAYS_INLINE bool run_whole(struct run *run, uint64_t begin, uint64_t end, uint64_t loc)
 {
     uint64_t duration = end - begin;
-    bool is_plain;
-    uint32_t index = run_look_up(run, loc, &is_plain);
-    if (__builtin_expect(index >= STROBE_SYM_BEGIN_DIRECT || run->depth == run->cap || end < begin,
-                         0))
+    uint32_t index = run_look_up(run, loc);
+    if (__builtin_expect(run->depth == run->cap || end < begin, 0))
         return false;
-    if (__builtin_expect(!is_plain, 0) && nest_begin(run->enc, index, run->depth) & COUNTED)
-        nest_end(run->enc, index, duration);
+    if (__builtin_expect(index >= STROBE_SYM_BEGIN_DIRECT, 0)) {
+        index &= ~NOT_PLAIN;
+        if (index >= STROBE_SYM_BEGIN_DIRECT)
+            return false;
+        if (nest_begin(run->enc, index, run->depth) & COUNTED)
+            nest_end(run->enc, index, duration);
+    }
     run_put_whole(run, begin, end, STROBE_SYM_BEGIN + index);
-    run->n_begins++;
     if (run->depth)
         run->stack[run->depth - 1].child += duration;
     sum_zone(&run->sums[index], duration, duration);
@@ -661,8 +669,8 @@ const struct strobe_zone_step *strobe_encode_steps(struct strobe_encoder *enc,
     if (!can_run(enc))
         return at;
     struct run run = start_run(enc);
-    const uint8_t *full = enc->sym + STROBE_BLOCK_EVENTS_MAX - 1; /* a step is two events at most */
-    for (; at < end && run.sym < full; at++)
+    /* a step is two events at most */
+    for (; at < end && run.n < STROBE_BLOCK_EVENTS_MAX - 1; at++)
         if (__builtin_expect((int64_t)(at->tick - run.prev) < 0, 0) || !run_step(&run, at))
             break; /* back in time, or not for the loop */
     end_run(&run);

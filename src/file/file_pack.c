@@ -73,9 +73,10 @@ bool strobe_writer_pack(struct strobe_file_writer *w, const uint8_t *bytes, size
 /* ---- columns ---- */
 
 /* How a column is compressed. Matches pay where a pattern repeats; in columns of noise they cost time
- * and bytes, and the entropy coder alone is better; where that saves next to nothing either, bytes stay as they are. Which of
- * them a stream is, it shows by itself: every PROBE_EVERY blocks both are tried. */
-enum stream_mode { MODE_MATCHES, MODE_ENTROPY, MODE_NONE };
+ * and bytes, and the entropy coder alone is better; where that saves next to nothing either, bytes stay as they are. Of a pattern with noise
+ * in it only short matches are found, and what is between them stays as it is. Which of them a stream is, it shows by itself: every
+ * PROBE_EVERY blocks all are tried. */
+enum stream_mode { MODE_MATCHES, MODE_SHORT_MATCHES, MODE_ENTROPY, MODE_NONE };
 enum {
     PROBE_EVERY = 32,
     PROBE_BYTES = 4096, /* a shorter one shows nothing */
@@ -87,15 +88,24 @@ static bool is_constant(const uint8_t *bytes, size_t n)
     return n > 1 && !memcmp(bytes, bytes + 1, n - 1);
 }
 
+static void set_mode(ZSTD_CCtx *zstd, enum stream_mode mode)
+{
+    bool is_short = mode == MODE_SHORT_MATCHES;
+    /* a step over the whole block leaves no place where a match is looked for */
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_targetLength, mode == MODE_ENTROPY ? 1 << 17 : 0);
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_minMatch, is_short ? 5 : 7);
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_hashLog, is_short ? HASH_LOG - 2 : HASH_LOG);
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_literalCompressionMode,
+                           is_short ? ZSTD_ps_disable : ZSTD_ps_enable);
+}
+
 static size_t compress_as(struct strobe_file_writer *w, enum stream_mode mode, uint8_t *out,
                           size_t cap, const uint8_t *bytes, size_t n)
 {
-    /* a step over the whole block leaves no place where a match is looked for */
-    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_targetLength, mode == MODE_ENTROPY ? 1 << 17 : 0);
-    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_minMatch, 7);
-    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_literalCompressionMode, ZSTD_ps_enable);
+    STROBE_ASSERT(mode < MODE_NONE);
+    set_mode(w->zstd, mode);
     size_t size = ZSTD_compress2(w->zstd, out, cap, bytes, n);
-    ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_targetLength, 0);
+    set_mode(w->zstd, MODE_MATCHES);
     ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_minMatch, 0);
     return size;
 }
@@ -108,14 +118,16 @@ static size_t compress_column(struct strobe_file_writer *w, int stream, size_t c
     if (n < PROBE_BYTES || w->n_streams[stream]++ % PROBE_EVERY)
         return w->modes[stream] == MODE_NONE ? n
                                              : compress_as(w, w->modes[stream], out, cap, bytes, n);
-    size_t entropy = compress_as(w, MODE_ENTROPY, out, cap, bytes, n);
-    size_t matches = compress_as(w, MODE_MATCHES, out, cap, bytes, n);
-    bool is_entropy = !ZSTD_isError(entropy) && entropy <= matches;
-    size_t best = is_entropy ? entropy : matches;
-    w->modes[stream] = ZSTD_isError(best) || best > n - n / LEAST_SAVED ? MODE_NONE
-                       : is_entropy                                     ? MODE_ENTROPY
-                                                                        : MODE_MATCHES;
-    return matches;
+    size_t best = n - n / LEAST_SAVED + 1, size = n;
+    w->modes[stream] = MODE_NONE;
+    for (enum stream_mode mode = MODE_NONE; mode-- > 0;) { /* of equal ones the fastest */
+        size = compress_as(w, mode, out, cap, bytes, n);
+        if (ZSTD_isError(size) || size >= best)
+            continue;
+        best = size;
+        w->modes[stream] = mode;
+    }
+    return size; /* that of the last one tried is there */
 }
 
 bool strobe_writer_put_stream(struct strobe_file_writer *w, int stream, const uint8_t *bytes,

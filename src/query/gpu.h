@@ -2,6 +2,7 @@
  * (kinds 39-44) as docs/file-format.md says. The one place that knows calibration, overflow and sync.
  *
  *   strobe_gpu_each   one by one, in bounded memory
+ *   strobe_gpu_each_in_order   likewise, sorted
  *   strobe_gpu_run    all of them in memory
  *
  * SPDX-License-Identifier: MIT */
@@ -67,6 +68,12 @@ struct strobe_gpu_troubles {
 enum strobe_err strobe_gpu_each(struct strobe_trace *trace, struct strobe_client_facts *facts,
                                 const struct strobe_gpu_visitor *visitor,
                                 struct strobe_gpu_troubles *out);
+
+/* The same for zones alone, by context and in the order of their begins: sorted, in a file where they are many. */
+enum strobe_err strobe_gpu_each_in_order(struct strobe_trace *trace,
+                                         struct strobe_client_facts *facts,
+                                         const struct strobe_gpu_visitor *visitor,
+                                         struct strobe_gpu_troubles *out);
 
 struct strobe_gpu {
     struct strobe_gpu_zone *zones; /* owned: by context, in the order of their begins */

@@ -1,9 +1,12 @@
-/* gpu_run.c - all GPU zones of a trace in arrays, by context and begin.  SPDX-License-Identifier: MIT */
+/* gpu_run.c - all GPU zones of a trace by context and begin: in arrays, or one by one.  SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "query/gpu.h"
+
+enum { SORT_BYTES = 32 << 20 };
 
 struct numbered_note {
     struct strobe_gpu_note note; /* zone: number in its context */
@@ -101,4 +104,46 @@ void strobe_gpu_free(struct strobe_gpu *gpu)
     free(gpu->zones);
     free(gpu->notes);
     memset(gpu, 0, sizeof *gpu);
+}
+
+/* ---- one by one ---- */
+
+struct sorting {
+    struct strobe_sort *sort;                 /* owned: of zones */
+    const struct strobe_gpu_visitor *visitor; /* borrowed */
+};
+
+static enum strobe_err keep_zone(void *context, const struct strobe_gpu_zone *zone)
+{
+    return strobe_sort_add(((struct sorting *)context)->sort, zone, NULL, 0);
+}
+
+static enum strobe_err give_zone(void *context, const void *record, const void *bytes,
+                                 size_t n_bytes)
+{
+    const struct strobe_gpu_visitor *visitor = ((struct sorting *)context)->visitor;
+    struct strobe_gpu_zone zone;
+    (void)bytes;
+    (void)n_bytes;
+    memcpy(&zone, record, sizeof zone);
+    return visitor->zone(visitor->context, &zone);
+}
+
+enum strobe_err strobe_gpu_each_in_order(struct strobe_trace *trace,
+                                         struct strobe_client_facts *facts,
+                                         const struct strobe_gpu_visitor *visitor,
+                                         struct strobe_gpu_troubles *out)
+{
+    static const struct strobe_sort_options order = {sizeof(struct strobe_gpu_zone), SORT_BYTES,
+                                                     by_begin, NULL};
+    struct sorting sorting = {.visitor = visitor};
+    const struct strobe_gpu_visitor keeper = {.context = &sorting, .zone = keep_zone};
+    memset(out, 0, sizeof *out);
+    enum strobe_err err = strobe_sort_open(&order, &sorting.sort);
+    if (!err)
+        err = strobe_gpu_each(trace, facts, &keeper, out);
+    if (!err)
+        err = strobe_sort_all(sorting.sort, give_zone, &sorting);
+    strobe_sort_close(sorting.sort);
+    return err;
 }

@@ -338,25 +338,28 @@ static enum strobe_err put_lane_zones(struct pass *pass, uint64_t *n_bad_parts)
     return err;
 }
 
+static enum strobe_err take_gpu_zone(void *context, const struct strobe_gpu_zone *zone)
+{
+    struct pass *pass = context;
+    if (zone->gpu_begin == STROBE_GPU_UNKNOWN || zone->gpu_end == STROBE_GPU_UNKNOWN ||
+        zone->gpu_end <= zone->gpu_begin)
+        return STROBE_OK;
+    uint32_t process = pass->facts.contexts[zone->context].process;
+    uint32_t row = row_of(pass, strobe_trace_loc(pass->trace, process, zone->loc));
+    if (row == STROBE_IDMAP_NONE)
+        return STROBE_ERR_NOMEM;
+    if (pass->rows[row].is_wanted)
+        strobe_tracy_put_gpu(&pass->table, &pass->rows[row], zone->gpu_begin,
+                             zone->gpu_end - zone->gpu_begin);
+    return pass->table.out->error ? STROBE_ERR_IO : STROBE_OK;
+}
+
 static enum strobe_err put_gpu_zones(struct pass *pass, uint64_t *n_bad_parts)
 {
-    struct strobe_gpu gpu;
-    enum strobe_err err = strobe_gpu_run(pass->trace, &pass->facts, &gpu);
-    *n_bad_parts = gpu.n_bad_parts;
-    for (uint32_t i = 0; i < gpu.n_zones && !err; i++) {
-        const struct strobe_gpu_zone *zone = &gpu.zones[i];
-        if (zone->gpu_begin == STROBE_GPU_UNKNOWN || zone->gpu_end == STROBE_GPU_UNKNOWN ||
-            zone->gpu_end <= zone->gpu_begin)
-            continue;
-        uint32_t process = pass->facts.contexts[zone->context].process;
-        uint32_t row = row_of(pass, strobe_trace_loc(pass->trace, process, zone->loc));
-        if (row == STROBE_IDMAP_NONE)
-            err = STROBE_ERR_NOMEM;
-        else if (pass->rows[row].is_wanted)
-            strobe_tracy_put_gpu(&pass->table, &pass->rows[row], zone->gpu_begin,
-                                 zone->gpu_end - zone->gpu_begin);
-    }
-    strobe_gpu_free(&gpu);
+    const struct strobe_gpu_visitor visitor = {.context = pass, .zone = take_gpu_zone};
+    struct strobe_gpu_troubles troubles = {0};
+    enum strobe_err err = strobe_gpu_each_in_order(pass->trace, &pass->facts, &visitor, &troubles);
+    *n_bad_parts = troubles.n_bad_parts;
     return err ? err : put_lane_zones(pass, n_bad_parts);
 }
 

@@ -16,6 +16,7 @@ struct heard {
     char text[1 << 16];
     size_t n;
     uint32_t open[64], n_open, n_whole;
+    uint32_t launched; /* the program whose launch is to be handed on, 0: none */
 };
 
 static void say(struct heard *heard, char what, uint64_t id, uint64_t time)
@@ -26,14 +27,11 @@ static void say(struct heard *heard, char what, uint64_t id, uint64_t time)
 }
 
 /* Ends have no id: it is that of the innermost open zone. */
-static void hear_steps(void *context, const struct strobe_zone_step *steps, size_t n_steps,
-                       bool has_values)
+static void hear_steps(void *context, const struct strobe_zone_step *steps, size_t n_steps)
 {
     struct heard *heard = context;
-    bool any = false;
     for (const struct strobe_zone_step *step = steps; step < steps + n_steps; step++) {
         if (step->loc == STROBE_STEP_VALUE) {
-            any = true;
             assert_int_equal(heard->n_open, 1);
             say(heard, '=', step->end, step->tick);
         } else if (step->loc == STROBE_STEP_END) {
@@ -48,7 +46,16 @@ static void hear_steps(void *context, const struct strobe_zone_step *steps, size
                 heard->open[heard->n_open++] = (uint32_t)step->loc;
         }
     }
-    assert_int_equal(any, has_values);
+}
+
+static bool hear_program(void *context, uint32_t program)
+{
+    return program == ((struct heard *)context)->launched;
+}
+
+static void hear_launch(void *context, uint64_t tick)
+{
+    say(context, '>', ((struct heard *)context)->launched, tick);
 }
 
 static void hear_mark(void *context, const struct strobe_nest_zone *mark, uint64_t tick)
@@ -72,16 +79,16 @@ static uint64_t give_loc(void *context, uint32_t id)
     return id;
 }
 
-#define HEAR(heard)                                           \
-    &(const struct strobe_nest_taker)                         \
-    {                                                         \
-        give_line, give_loc, hear_steps, hear_mark, &(heard), \
-            (struct strobe_nest_near[STROBE_NEST_NEAR])       \
-        {                                                     \
-            {                                                 \
-                0                                             \
-            }                                                 \
-        }                                                     \
+#define HEAR(heard)                                                                      \
+    &(const struct strobe_nest_taker)                                                    \
+    {                                                                                    \
+        give_line, give_loc, hear_steps, hear_program, hear_launch, hear_mark, &(heard), \
+            (struct strobe_nest_near[STROBE_NEST_NEAR])                                  \
+        {                                                                                \
+            {                                                                            \
+                0                                                                        \
+            }                                                                            \
+        }                                                                                \
     }
 
 static void parents_begin_before_their_children(void **state)
@@ -135,6 +142,20 @@ static void the_program_of_a_zone_that_a_table_named_comes_before_its_end(void *
     strobe_nest_add(&nest, next, 2);
     strobe_nest_advance(&nest, 60, NULL, 0, HEAR(heard));
     assert_string_equal(heard.text, "+1@10 +2@15 -2@25 =7@30 -1@30 +1@40 =8@40 +2@42 -2@43 -1@50");
+    strobe_nest_free(&nest);
+}
+
+static void a_launch_comes_right_behind_its_program(void **state)
+{
+    (void)state;
+    struct strobe_nest nest = {0};
+    struct heard heard = {.launched = 6};
+    const struct strobe_nest_zone zones[] = {
+        {11, 12, 2, 0, 5}, {10, 13, 1, 0, 5}, {21, 22, 2, 0, 6}, {20, 23, 1, 0, 6}};
+    assert_int_equal(strobe_nest_add(&nest, zones, 4), STROBE_OK);
+    assert_int_equal(strobe_nest_advance(&nest, 100, NULL, 0, HEAR(heard)), STROBE_OK);
+    assert_string_equal(heard.text, "+1@10 =5@10 +2@11 -2@12 -1@13 "
+                                    "+1@20 =6@20 >6@20 +2@21 -2@22 -1@23");
     strobe_nest_free(&nest);
 }
 
@@ -237,6 +258,18 @@ static void step(struct program *p, uint64_t *seed, bool only_close)
     say(&p->truth, "+-"[is_end], zone -> id, p -> now);
 }
 
+/* As the decoder makes them, or one by one. */
+static void send(struct strobe_nest *nest, const struct strobe_nest_zone *zones, uint32_t n,
+                 bool as_decoded)
+{
+    static struct strobe_device_zone decoded[N_ZONES];
+    for (uint32_t i = 0; i < n; i++)
+        decoded[i] = (struct strobe_device_zone){zones[i].start, zones[i].end, zones[i].id, 0};
+    assert_int_equal(as_decoded ? strobe_nest_add_closed(nest, decoded, n)
+                                : strobe_nest_add(nest, zones, n),
+                     STROBE_OK);
+}
+
 static void a_random_program_is_handed_on_exactly(void **state)
 {
     (void)state;
@@ -261,7 +294,7 @@ static void a_random_program_is_handed_on_exactly(void **state)
                 least++;
             uint32_t upto = least + draw(&seed, p->n_closed - least + 1);
             upto = upto < sent ? sent : upto;
-            strobe_nest_add(&nest, p->closed + sent, upto - sent);
+            send(&nest, p->closed + sent, upto - sent, round % 2);
             sent = upto;
             strobe_nest_advance(&nest, table_time, table, n_table, HEAR(*heard));
             memcpy(table, p->stack, sizeof table);
@@ -270,7 +303,7 @@ static void a_random_program_is_handed_on_exactly(void **state)
         }
         while (p->n_stack)
             step(p, &seed, true);
-        strobe_nest_add(&nest, p->closed + sent, p->n_closed - sent);
+        send(&nest, p->closed + sent, p->n_closed - sent, round % 2);
         strobe_nest_advance(&nest, UINT64_MAX - 1, NULL, 0, HEAR(*heard));
         assert_string_equal(heard->text, p->truth.text);
         assert_int_equal(nest.n_late, 0);
@@ -287,6 +320,7 @@ int main(void)
         cmocka_unit_test(parents_begin_before_their_children),
         cmocka_unit_test(an_open_zone_begins_before_it_is_closed),
         cmocka_unit_test(the_program_of_a_zone_that_a_table_named_comes_before_its_end),
+        cmocka_unit_test(a_launch_comes_right_behind_its_program),
         cmocka_unit_test(a_zone_that_closed_behind_the_table_waits_for_nothing),
         cmocka_unit_test(zones_of_no_length_stay_in_their_order),
         cmocka_unit_test(marks_stand_between_zones_where_they_were),

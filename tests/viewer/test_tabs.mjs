@@ -8,7 +8,7 @@ const names = () => page.locator('.tracename').allInnerTexts();
 const from = () => state(() => Math.round(window.strobe.view.from / 1e6));
 
 async function isShown(name) {
-    await page.waitForFunction((n) => window.strobe.trace && window.strobe.trace.name === n && !window.strobe.main.hidden, name);
+    await page.waitForFunction((n) => window.strobe && window.strobe.trace && window.strobe.trace.name === n && !window.strobe.main.hidden, name);
     await settled();
 }
 

@@ -124,13 +124,16 @@ export class Start {
     showWanted() {
         const trace = this.wanted;
         this.wanted = null;
-        return this.app.tabs.openServed({trace});
+        if (this.app.trace)
+            return this.app.tabs.openServed({trace});
+        location.search = `?trace=${encodeURIComponent(trace)}`;
+        return undefined;
     }
 
-    /* Shown in this page, with what is open already; the browser's own ways to open a link work, too. */
+    /* Shown beside what is open in this page already; the browser's own ways to open a link work, too. */
     link(words, text) {
         return h('a', {href: `?${new URLSearchParams(words)}`, onclick: (event) => {
-            if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
+            if (!this.app.trace || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)
                 return;
             event.preventDefault();
             this.app.tabs.openServed(words);

@@ -105,19 +105,14 @@ export class Tabs {
         return this.show(this.list[(this.list.indexOf(this.current) + by + n) % n]);
     }
 
-    /** A trace of the server's folder, or of a session: {trace} or {session}. */
+    /** Another trace of the server's folder, or of a session: {trace} or {session}. */
     async openServed(words) {
         const {app} = this, query = new URLSearchParams(words), server = new Live(app);
         app.start.busy(`Opening ${words.trace || words.session} …`);
         try {
             server.query = query;
             const engine = server.connect(query), {json} = await engine.ask({ask: 'trace'});
-            if (app.trace)
-                app.leave('', `?${query}`);
-            else {
-                history.replaceState({nth: app.nth, isStart: true}, '', location.href);
-                history.pushState({nth: app.nth}, '', `${location.pathname}?${query}`);
-            }
+            app.leave('', `?${query}`);
             app.server = server;
             await app.use(engine, json);
         } catch (error) {

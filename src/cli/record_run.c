@@ -114,6 +114,17 @@ static void say_of_samples(const struct strobe_recorder_word *word)
                              : strerror(word->number));
 }
 
+static void say_of_preload(const struct strobe_recorder_word *word)
+{
+    if (word->event == STROBE_RECORDER_NOT_PRELOADED)
+        strobe_cli_error("record", "%s", word->text);
+    else
+        strobe_cli_error("record",
+                         "%s is not beside this program, or its path has a blank or colon in it: "
+                         "memory, locks and samples by timers are not recorded",
+                         word->subject);
+}
+
 static void say(void *context, const struct strobe_recorder_word *word)
 {
     const struct show *show = context;
@@ -132,13 +143,8 @@ static void say(void *context, const struct strobe_recorder_word *word)
                          word->subject);
         break;
     case STROBE_RECORDER_NO_PRELOAD:
-        strobe_cli_error("record",
-                         "%s is not beside this program, or its path has a blank or colon in it: "
-                         "memory, locks and samples by timers are not recorded",
-                         word->subject);
-        break;
     case STROBE_RECORDER_NOT_PRELOADED:
-        strobe_cli_error("record", "%s", word->text);
+        say_of_preload(word);
         break;
     case STROBE_RECORDER_NO_TRACY:
         strobe_cli_error("record", "--tracy %s: %s", word->subject, strobe_err_text(word->err));

@@ -69,7 +69,8 @@ int strobe_cli_export_samples(const char *path, struct strobe_trace *trace, int 
     else
         err = write_text(path, trace, fd, format, &samples, &written, &ok);
     strobe_cli_chosen_free(&chosen);
-    if (format == STROBE_CLI_PPROF && (err == STROBE_ERR_IO || err == STROBE_ERR_NOSPACE))
+    if (format == STROBE_CLI_PPROF &&
+        (err == STROBE_ERR_IO || err == STROBE_ERR_NOSPACE || err == STROBE_ERR_LENGTH))
         strobe_cli_error("export", "can't write: %s", strobe_err_text(err));
     else if (err)
         strobe_cli_fail("export", path, err);

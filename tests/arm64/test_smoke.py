@@ -22,7 +22,7 @@ import death  # noqa: E402
 
 BUILD = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build")
 GCC, QEMU = "aarch64-linux-gnu-gcc", "qemu-aarch64-static"
-RING = ("alive", "fifo_state", "group", "grow", "mend", "ring_write", "session")   # as in CMakeLists.txt: the library that programs link
+RING = ("alive", "fifo_state", "group", "grow", "mend", "ring_write", "session", "threads")   # as in CMakeLists.txt: the library that programs link
 THREADS, ZONES, MESSAGES, CHILD_ZONES = 4, 5000, 50, 1000
 
 

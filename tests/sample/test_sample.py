@@ -6,7 +6,6 @@ STROBE_BURNER is the program with a known split of its time (burner.c)."""
 import bisect
 import collections
 import csv
-import functools
 import io
 import os
 import shutil
@@ -17,26 +16,13 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "programs"))
 import harness  # noqa: E402
+import kernel  # noqa: E402
 
 BURNER = os.environ.get("STROBE_BURNER", "burner")
 NOBODY = 65534
 DEAD = 108  # the reason of a thread's last switch
 STACK_CUT, STACK_SHORT, SWITCHES_OFF, REASONS_FULL = 18, 19, 21, 22
 NO_EVENTS = {16, 17, STACK_CUT, STACK_SHORT, SWITCHES_OFF, REASONS_FULL}  # and 16: on a machine that is busy with other things
-
-
-@functools.cache
-def tracing_answers():
-    """Whether the kernel's tracepoints can be opened at all: on a kernel whose tracing hangs (a fault of its own leaves its lock held), so does
-    whoever asks, and can't be killed. A child asks, which nobody waits for; it opens a tracepoint that does not exist."""
-    ask = ("import ctypes, struct; attr = struct.pack('IIQ', 2, 128, 2**40) + bytes(112); "
-           "ctypes.CDLL(None).syscall({'x86_64': 298}.get(__import__('os').uname().machine, 241), attr, 0, -1, -1, 0)")
-    child = subprocess.Popen([sys.executable, "-S", "-c", ask], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    try:
-        child.wait(60)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
 
 
 def functions(row):
@@ -273,7 +259,7 @@ class Calls(SampleTest):
     def test_as_root_system_calls_are_zones_with_their_results(self):
         if os.geteuid():
             self.skipTest("the kernel's tracepoints are root's")
-        if not tracing_answers():
+        if not kernel.tracing_answers():
             self.skipTest("the kernel's tracing does not answer")
         script = "import os, time; r, w = os.pipe()\nfor i in range(30): os.write(w, b'four'); os.read(r, 4)\ntime.sleep(0.05)\ntry: os.rmdir('/none')\nexcept OSError: pass"
         ran, _ = self.sampled(sys.executable, "-S", "-c", script, options=("--syscalls", "--python", "off"))
@@ -300,7 +286,7 @@ class Calls(SampleTest):
     def test_calls_lie_in_the_programs_own_zones(self):
         if os.geteuid():
             self.skipTest("the kernel's tracepoints are root's")
-        if not tracing_answers():
+        if not kernel.tracing_answers():
             self.skipTest("the kernel's tracing does not answer")
         ran, _ = self.sampled(self.program("nap"), options=("--syscalls",))
         zones = self.rows(ran.trace.path, "zones")
@@ -321,7 +307,7 @@ class Waits(SampleTest):
     def test_as_root_each_wait_has_its_reason(self):
         if os.geteuid():
             self.skipTest("the kernel's tracepoints are root's")
-        if not tracing_answers():
+        if not kernel.tracing_answers():
             self.skipTest("the kernel's tracing does not answer")
         ran, _ = self.sampled(BURNER, "waits", "50", options=("--waits",))
         for name, reason, least in (("sleeper", SLEEP, 50), ("reader", DATA, 25), ("locker", LOCK, 20)):
@@ -349,7 +335,7 @@ class Waits(SampleTest):
     def test_as_root_a_thread_is_woken_by_whom_it_waited_for(self):
         if os.geteuid():
             self.skipTest("the kernel's tracepoints are root's")
-        if not tracing_answers():
+        if not kernel.tracing_answers():
             self.skipTest("the kernel's tracing does not answer")
         ran, _ = self.sampled(BURNER, "waits", "50", options=("--waits",))
         rows = self.rows(ran.trace.path, "wakeups")

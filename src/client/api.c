@@ -19,16 +19,8 @@ static int lose(enum strobe_loss loss)
 {
     struct strobe_mask old;
     int saved_errno = errno;
-    struct strobe_pool *pool = strobe_ring_own_pool();
-    enum strobe_loss dry;
-    if (pool && pool->control->active && strobe_ring_is_dry(pool, &dry)) { /* without a lock */
-        if (loss == STROBE_LOSS_UNNAMED)
-            loss = strobe_ring_unnamed_cause(pool);
-        strobe_ring_count_loss(pool, strobe_client_known_thread(), loss);
-        return STROBE_DROPPED(loss);
-    }
     strobe_ring_block(&old);
-    pool = strobe_client_pool();
+    struct strobe_pool *pool = strobe_client_pool();
     if (pool && strobe_ring_enter(pool)) {
         if (loss == STROBE_LOSS_UNNAMED)
             loss = strobe_ring_unnamed_cause(pool);

@@ -17,8 +17,6 @@ struct strobe_pool *strobe_client_pool(void);
 /* The calling thread's state, made where there is none; NULL: no memory, or not recording.
  * Signals blocked. */
 struct strobe_thread *strobe_client_thread(struct strobe_pool *pool);
-/* The calling thread as far as it is known: without the lock. NULL: it has no state yet. */
-struct strobe_thread *strobe_client_known_thread(void);
 
 /* What emitting returns for a dropped event; strobe_zone.on keeps it, so that the end is lost for the
  * same cause. Bit 1 is set and bit 0 is not: it stays what it is when the hot path sets bit 1. */

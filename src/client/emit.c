@@ -129,29 +129,11 @@ static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserv
     return result;
 }
 
-/* Drop an event at once where there is no room, and none can have come since the last look: without a lock or a system call,
- * because a program that can't be recorded shall not be slowed by it. A handler may have got a segment meanwhile: the cursor
- * is set back only where it is still without a word. 0: look for room. */
-static int drop_dry(void)
-{
-    enum strobe_loss loss;
-    struct strobe_pool *pool = strobe_ring_own_pool();
-    if (!pool || !pool->control->active || !strobe_ring_is_dry(pool, &loss))
-        return 0;
-    uint64_t *cursor = &strobe_hot_now->cursor, left = __atomic_load_n(cursor, __ATOMIC_RELAXED);
-    if ((int16_t)left > 0)
-        return 0;
-    __atomic_compare_exchange_n(cursor, &left, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-    strobe_ring_count_loss(pool, strobe_client_known_thread(), loss);
-    return STROBE_DROPPED(loss);
-}
-
 int strobe_client_emit(const uint64_t *words, uint32_t n_words)
 {
     if (strobe_gate_now->active && strobe_client_put_fast(words, n_words))
         return 1;
-    int dropped = drop_dry();
-    return dropped ? dropped : emit_record(words, n_words, NULL, NULL, 0);
+    return emit_record(words, n_words, NULL, NULL, 0);
 }
 
 void strobe_client_emit_past(uint64_t word, uint64_t tick)
@@ -161,8 +143,7 @@ void strobe_client_emit_past(uint64_t word, uint64_t tick)
 
 int strobe_emit_slow(uint64_t word, uint64_t *reserved, struct strobe_loc *loc)
 {
-    int dropped = reserved ? 0 : drop_dry();
-    return dropped ? dropped : emit_record(&word, 1, reserved, loc, 0);
+    return emit_record(&word, 1, reserved, loc, 0);
 }
 
 /* ---- texts ---- */

@@ -414,12 +414,6 @@ static void describe_thread(struct strobe_pool *pool, struct strobe_thread *thre
         thread->generation = generation;
 }
 
-struct strobe_thread *strobe_client_known_thread(void)
-{
-    struct strobe_thread *thread = (struct strobe_thread *)strobe_hot_now;
-    return has_no_state() || !thread->track ? NULL : thread;
-}
-
 struct strobe_thread *strobe_client_thread(struct strobe_pool *pool)
 {
     struct strobe_thread *thread = NULL;

@@ -27,8 +27,6 @@
 /* A recorder whose heart stands still for so long is given up; one that lives may take longer. */
 #define STALL_NS (60 * 1000000ull)
 /* A tmpfs that is full costs 50 us to ask. */
-#define DRY_NS \
-    (1000000ull) /* 1 ms: a thousand looks for room a second, however many events are dropped */
 #define NO_PAGES_NS  (10 * 1000000ull)
 #define WAIT_MAX_NS  (1000 * 1000000ull)
 #define WAIT_STEP_NS (10 * 1000000ull)
@@ -474,33 +472,6 @@ static void end_gone_threads(struct strobe_pool *pool)
     }
 }
 
-/* No segment came. Where none can come soon either, the next events need not look: nobody waits under this policy, the recorder
- * was given up, or it has nothing that it could give back. Locked. */
-static void run_dry(struct strobe_pool *pool, uint32_t given, enum strobe_loss loss)
-{
-    STROBE_ASSERT(is_locked(pool));
-    if (pool->control->policy != STROBE_POLICY_DROP && pool->given_up_at != given + 1ull &&
-        has_taken(pool, 1))
-        return;
-    __atomic_store_n(&pool->dry_loss, loss, __ATOMIC_RELAXED);
-    __atomic_store_n(&pool->dry_given, given, __ATOMIC_RELAXED);
-    __atomic_store_n(&pool->dry_until_ns, mono_ns() + DRY_NS, __ATOMIC_RELEASE);
-}
-
-bool strobe_ring_is_dry(const struct strobe_pool *pool, enum strobe_loss *loss)
-{
-    uint64_t until = __atomic_load_n(&pool->dry_until_ns, __ATOMIC_ACQUIRE);
-    if (strobe_ring_is_hopeless(pool)) {
-        *loss = is_in_file(pool, 0) ? STROBE_LOSS_NO_MEMORY : short_cause(pool);
-        return true;
-    }
-    *loss = (enum strobe_loss)__atomic_load_n(&pool->dry_loss, __ATOMIC_RELAXED);
-    return until &&
-           __atomic_load_n(&pool->control->n_given, __ATOMIC_SEQ_CST) ==
-               __atomic_load_n(&pool->dry_given, __ATOMIC_RELAXED) &&
-           mono_ns() < until;
-}
-
 bool strobe_ring_next_segment(struct strobe_pool *pool, struct strobe_thread *thread,
                               enum strobe_loss *loss)
 {
@@ -521,7 +492,6 @@ bool strobe_ring_next_segment(struct strobe_pool *pool, struct strobe_thread *th
             end_gone_threads(pool); /* what they hold comes back by way of the recorder */
         if (!wait_for_room(pool, thread, given, &waited_ns)) {
             thread->hot.cursor = 0; /* keeps the count of words left from running under */
-            run_dry(pool, given, *loss);
             strobe_ring_unlock(pool);
             return false;
         }

@@ -106,8 +106,6 @@ struct strobe_pool {
     uint64_t stalled_heartbeat;       /* the recorder's heartbeat when it was last given up, + 1 */
     uint64_t no_pages_until_ns;       /* a full tmpfs is not asked again before */
     uint64_t given_up_at;             /* n_given at that time, + 1: nobody waits until it moves */
-    uint64_t dry_until_ns;            /* no segment can come before then, unless n_given moves */
-    uint32_t dry_given, dry_loss;     /* n_given at that time; the cause of the loss */
     struct strobe_segment_head *meta; /* shared: open segment of the meta stream */
     uint64_t *meta_at;
     uint32_t meta_left;
@@ -140,10 +138,6 @@ bool strobe_ring_owns(const struct strobe_pool *pool, const uint64_t *word);
 
 /* Not a chunk could be allocated a moment ago: nothing can be told or emitted. */
 bool strobe_ring_is_hopeless(const struct strobe_pool *pool);
-
-/* The last thread that asked for a segment got none, and nothing has changed since: whoever has no word left drops its event
- * at once, under `loss`. Without the lock, signals or not. */
-bool strobe_ring_is_dry(const struct strobe_pool *pool, enum strobe_loss *loss);
 
 /* Why a name found no room: UNNAMED, or what keeps the file from having any chunk at all. */
 enum strobe_loss strobe_ring_unnamed_cause(const struct strobe_pool *pool);

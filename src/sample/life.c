@@ -213,8 +213,12 @@ bool strobe_life_is_over(const struct strobe_life *life, uint32_t pid)
 void strobe_life_begin(struct strobe_life *life, uint32_t pid)
 {
     struct strobe_life_process *process = strobe_life_process(life, pid, true);
-    if (process)
-        strobe_life_look(process);
+    if (!process)
+        return;
+    strobe_life_look(process);
+    struct strobe_life_thread *thread = strobe_life_thread(life, process, pid, true);
+    if (thread)
+        thread->is_loading = true; /* samples begin inside of its exec, before the record of that */
 }
 
 /* ---- a process that runs already ---- */

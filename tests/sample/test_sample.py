@@ -356,7 +356,7 @@ class Waits(SampleTest):
         rows = self.rows(ran.trace.path, "switches")
         reasons = {int(row["reason"]) for row in rows if row["what"] == "switch_in"}
         self.assertEqual(reasons & {SLEEP, CHILD}, {SLEEP, CHILD}, rows)
-        self.assertFalse({int(row["reason"]) for row in rows if row["what"] == "switch_out"} - {0, 32})
+        self.assertFalse({int(row["reason"]) for row in rows if row["what"] == "switch_out"} - {0, 32, DEAD})
 
 
 class Answers(SampleTest):

@@ -74,32 +74,6 @@ static void a_segment_that_is_taken_first_leaves_names_their_chunk(void **state)
     strobe_ring_unlock(&fake->pool);
 }
 
-static void who_finds_no_room_need_not_look_until_something_is_given_back(void **state)
-{
-    enum strobe_loss loss;
-    (void)state;
-    fake->pool.control->policy = STROBE_POLICY_DROP;
-    assert_false(strobe_ring_is_dry(&fake->pool, &loss));
-    strobe_ring_lock(&fake->pool);
-    struct strobe_thread *thread = strobe_ring_add_thread(&fake->pool, 1);
-    assert_true(fill(thread) > 2);
-    strobe_ring_unlock(&fake->pool);
-    fake->pool.dry_until_ns = UINT64_MAX; /* however slow the machine */
-    assert_true(strobe_ring_is_dry(&fake->pool, &loss));
-    assert_int_equal(loss, STROBE_LOSS_POOL_FULL);
-    fake->pool.control->n_given++;
-    assert_false(strobe_ring_is_dry(&fake->pool, &loss));
-}
-
-static void a_pool_whose_file_has_no_room_for_a_chunk_is_dry(void **state)
-{
-    enum strobe_loss loss;
-    (void)state;
-    fake->pool.control->file_bytes = fake->pool.control->data_off;
-    assert_true(strobe_ring_is_dry(&fake->pool, &loss));
-    assert_int_equal(loss, STROBE_LOSS_FILE_SIZE);
-}
-
 /* A process that finds its pool full and waits. 0: it got a segment. */
 static int wait_for_segment(void)
 {
@@ -145,10 +119,6 @@ int main(void)
             a_thread_that_comes_before_any_name_leaves_names_their_chunk, open_pool, close_pool),
         cmocka_unit_test_setup_teardown(a_segment_that_is_taken_first_leaves_names_their_chunk,
                                         open_pool, close_pool),
-        cmocka_unit_test_setup_teardown(
-            who_finds_no_room_need_not_look_until_something_is_given_back, open_pool, close_pool),
-        cmocka_unit_test_setup_teardown(a_pool_whose_file_has_no_room_for_a_chunk_is_dry, open_pool,
-                                        close_pool),
         cmocka_unit_test_setup_teardown(a_wait_is_not_over_because_the_program_was_stopped,
                                         open_pool, close_pool),
     };

@@ -177,7 +177,15 @@ const tests = {
     },
 
     async 'a flame graph of few paths has those with the most time, and the time of all'() {
-        const engine = open(paths.find((p) => /made/.test(p))), all = ask(engine, {ask: 'flame', limit: 200000}), few = ask(engine, {ask: 'flame', limit: 30});
+        const engine = open(paths.find((p) => /made/.test(p)));
+        const whole = (limit) => {
+            for (;;) { // a question looks at so many events, and the same one goes on from there
+                const answer = ask(engine, {ask: 'flame', limit});
+                if (answer.json.exact)
+                    return answer;
+            }
+        };
+        const all = whole(200000), few = whole(30);
         assert.equal(few.json.total, all.json.total);
         assert.equal(few.json.left_out, all.arrays.loc.length - 30);
         assert.deepEqual([few.arrays.loc.length, few.arrays.parent.every((p, i) => p <= i)], [30, true]);

@@ -95,7 +95,7 @@ const tests = {
         await page.locator('.standout button').click();
         await page.waitForFunction(() => document.querySelector('.standout').hidden);
         assert.deepEqual(await state(() => [window.strobe.highlight, window.strobe.found]), [null, null]);
-        assert.doesNotMatch(await state(() => location.hash), /z=shade/);
+        await page.waitForFunction(() => !/z=shade/.test(location.hash));
     },
     async 'statistics are put together by thread and by process, and add up to those by name'() {
         await open('rich', '#p=stats');

@@ -119,8 +119,9 @@ static bool mend_head(struct strobe_trace_file *f)
     if (f->head.magic != STROBE_FILE_MAGIC || pread(f->fd, &magic, sizeof magic, 0) < 0 ||
         magic == STROBE_FILE_MAGIC)
         return false;
+    const struct strobe_file_head head = f->head;
     f->was_emptied = true;
-    return pwrite(f->fd, &f->head, sizeof f->head, 0) == (ssize_t)sizeof f->head;
+    return pwrite(f->fd, &head, sizeof head, 0) == (ssize_t)sizeof head;
 }
 
 enum strobe_trace_file_news strobe_trace_file_look(struct strobe_trace_file *f)

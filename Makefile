@@ -6,7 +6,7 @@ JOBS   ?= $(shell nproc)
 TESTS  ?= $(shell expr $(JOBS) + 1)
 ARM64   = -DCMAKE_TOOLCHAIN_FILE=$(CURDIR)/cmake/arm64.cmake -DSTROBE_ARM64_ROOT=$(CURDIR)/build-arm64/root
 
-.PHONY: all build wheel test test-python test-peers test-viewer test-sampling test-containers test-model test-power test-arm64 fuzz page demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
+.PHONY: all build wheel test test-python test-peers test-viewer test-sampling test-containers test-model test-power test-arm64 test-uprobes fuzz page demo install bench format check-format asan tsan deps deps-build deps-test deps-bench clean
 
 all: build
 
@@ -72,8 +72,11 @@ test-power: deps-test ## 10,000 power cuts: what was synced is there, what is mi
 	@cmake --build build -j $(JOBS)
 	@/usr/bin/python3 -B tests/power/test_power.py build 10000
 
-fuzz: deps-test ## every input from outside, with libFuzzer, in turns: make fuzz TIME=10m (s, m, h; over all targets). tests/fuzz/README.md
-	@JOBS=$(JOBS) tests/fuzz/run $(or $(TIME),10m) $(TARGETS)
+fuzz: deps-test ## every input from outside, with libFuzzer, in turns: make fuzz TIME=10m (s, m, h; over all targets), RUNS=1000000 (until each has so many). tests/fuzz/README.md
+	@JOBS=$(JOBS) RUNS=$(RUNS) tests/fuzz/run $(or $(TIME),10m) $(TARGETS)
+
+test-uprobes: ## the kernel's probes, in a machine of its own with Debian's kernel (tests/sample/uprobes); downloads it and qemu
+	@nice tests/sample/uprobes build
 
 test-arm64: deps-test ## all tests that can run as arm64 code: by qemu-user, in an emulated machine, the wheel in its Python; downloads an arm64 Debian: docs/arm64.md
 	@for tool in aarch64-linux-gnu-g++ qemu-aarch64-static qemu-system-aarch64; do command -v $$tool >/dev/null || { echo "$$tool is not installed"; exit 1; }; done

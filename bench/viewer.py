@@ -138,6 +138,25 @@ def page_trial(bench, name):
     return Trial(title, ours, found, limit_s=240), ["zones", *columns.values(), "frame to frame : an empty page's"], row
 
 
+def in_page(tree, name, n_loads=2):
+    trace = make(tree, name)
+    page = trace.with_suffix(".html")
+    if not tree.has(page):
+        measure.run([tree.strobe, "export", "--to", "html", "-o", page, trace])
+    found = node(tree, "html.mjs", page, n_loads)
+    return {what: found[what][-1] for what in HTML_COLUMNS}
+
+
+HTML_COLUMNS = {"painted_cpu_ms": "first picture, CPU time of the page", "settled_cpu_ms": "all of it, CPU time", "painted_ms": "first picture, wall time", "settled_ms": "all of it, wall time"}
+
+
+def html_trial(bench, name):
+    key, title = f"viewer.{name.replace(' ', '')}.html", f"{name} zones as one HTML file, from disk"
+    found = [Figure(f"{key}.{what}", f"{title}: {words}", "ms", f"html {what}", narrow=0.1, grain=10) for what, words in HTML_COLUMNS.items()]
+    row = [name, *(f"{{{figure.key}}}" for figure in found)]
+    return Trial(title, {"html": lambda tree: in_page(tree, name)}, found, limit_s=120), ["zones as HTML", *HTML_COLUMNS.values()], row
+
+
 # ---- beside it
 
 def free_port():
@@ -211,6 +230,9 @@ def plan(bench):
         trials += [trial for trial, _, _ in pages]
         tables.append({"head": pages[0][1], "rows": [row for _, _, row in pages]})
         if not bench.quick:
+            trial, head, row = html_trial(bench, names[0])
+            trials.append(trial)
+            tables.append({"head": head, "rows": [row]})
             trial, head, rows = beside(bench, "1 M")
             trials.append(trial)
             tables.append({"head": head, "rows": rows})

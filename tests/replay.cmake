@@ -5,7 +5,7 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT STROBE_SANITIZE AND NOT STROBE_FUZ
     file(GLOB replay_code CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ring/*.c ${PROJECT_SOURCE_DIR}/src/client/*.c
         ${PROJECT_SOURCE_DIR}/src/collector/*.c)
     list(REMOVE_ITEM replay_code ${PROJECT_SOURCE_DIR}/src/ring/alive.c ${PROJECT_SOURCE_DIR}/src/client/join.c)
-    list(APPEND replay_code ${PROJECT_SOURCE_DIR}/src/file/encode_zones.c ${replay_dir}/alive_side.c ${replay_dir}/client_side.c)
+    list(APPEND replay_code ${PROJECT_SOURCE_DIR}/src/file/encode_zones.c ${PROJECT_SOURCE_DIR}/src/file/encode_runs.c ${replay_dir}/alive_side.c ${replay_dir}/client_side.c)
     set(replay_hooks -fsanitize=thread -O1 -U_FORTIFY_SOURCE -fno-stack-protector -fno-builtin-memset -fno-builtin-memcpy)
     set(replay_wraps memset memcpy syscall clock_gettime nanosleep sigprocmask pthread_setcancelstate gettid pthread_self
         pthread_getname_np opendir open strobe_file_put_events)

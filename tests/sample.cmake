@@ -30,6 +30,12 @@ if(TARGET strobe_lib_shared)
     set_tests_properties(sample/record PROPERTIES TIMEOUT 600 ENVIRONMENT "STROBE_BURNER=$<TARGET_FILE:sample_burner>")
     add_test(NAME sample/timers COMMAND ${STROBE_PYTHON} -B ${sample_folder}/test_timers.py $<TARGET_FILE:strobe> ${STROBE_PROGRAMS_BIN})
     set_tests_properties(sample/timers PROPERTIES TIMEOUT 600 ENVIRONMENT "STROBE_BURNER=$<TARGET_FILE:sample_burner>")
+    add_test(NAME sample/functions COMMAND ${STROBE_PYTHON} -B ${sample_folder}/test_functions.py $<TARGET_FILE:strobe> ${STROBE_PROGRAMS_BIN} Gcc Xray Patterns)
+    add_test(NAME sample/functions_of_all COMMAND ${STROBE_PYTHON} -B ${sample_folder}/test_functions.py $<TARGET_FILE:strobe> ${STROBE_PROGRAMS_BIN})
+    set_tests_properties(sample/functions sample/functions_of_all PROPERTIES TIMEOUT 600)
+    set_tests_properties(sample/functions_of_all PROPERTIES LABELS full)
+    add_test(NAME sample/uprobes COMMAND ${STROBE_PYTHON} -B ${sample_folder}/test_uprobes.py $<TARGET_FILE:strobe> ${STROBE_PROGRAMS_BIN})
+    set_tests_properties(sample/uprobes PROPERTIES TIMEOUT 600 LABELS full) # skipped but in the machine of make test-uprobes
     if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
         add_test(NAME sample/python_frames COMMAND ${STROBE_PYTHON} -B ${sample_folder}/test_python_frames.py $<TARGET_FILE:strobe> ${STROBE_PROGRAMS_BIN})
         add_test(NAME sample/python_frames_of_all COMMAND ${STROBE_PYTHON} -B ${sample_folder}/test_python_frames.py $<TARGET_FILE:strobe>

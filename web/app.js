@@ -45,6 +45,7 @@ import {makeSamples, sampling} from './panels/samples.js';
 import {makeStats} from './panels/stats.js';
 import {h} from './view/dom.js';
 import {keep, kept} from './view/kept.js';
+import {setTextSize} from './view/scale.js';
 import {THEMES} from './view/palette.js';
 import * as format from './view/format.js';
 
@@ -80,6 +81,7 @@ class App {
         this.theme = kept('theme', window.matchMedia('(prefers-contrast: more)').matches ? 'contrast' : window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
         this.theme = this.theme in THEMES ? this.theme : 'light';
         this.wheelZooms = {yes: true, no: false}[kept('wheel', '')] ?? null;
+        setTextSize();
         this.build();
     }
 
@@ -452,7 +454,7 @@ class App {
             this.setSelection(null);
         if (!isOvertaken() && link.found !== (this.found ? this.names.name(this.found.loc) : ''))
             await this.findByName(link.found, isOvertaken);
-        if (first && track && !isOvertaken())
+        if (first && track && !isOvertaken() && !this.aboveOf(track.id).some((id) => this.choice.hidden.has(id))) /* what is hidden stays so */
             this.showTrack(track.id, link.selection.depth);
         this.drawer.spoil();
     }
@@ -556,13 +558,13 @@ class App {
     }
 
     setArea(from, to, tracks) {
-        this.area = {from, to, tracks};
+        this.area = {from: Math.round(from), to: Math.round(to), tracks}; /* whole ns, as in the link */
         this.redraw();
     }
 
     /** All of a track (or a process) as the area. */
     selectTrack(track) {
-        const kids = this.trace.tracks.filter((t) => t.parent === track.id).map((t) => t.id);
+        const kids = this.belowOf(track);
         this.setArea(this.trace.range[0], this.trace.range[1], kids.length ? kids : [track.id]);
         this.areaDone();
     }
@@ -686,7 +688,7 @@ class App {
         this.keepOffline();
         const query = new URLSearchParams(location.search);
         if (window.strobeTrace)
-            return this.openLocal({blob: await this.embedded(), name: window.strobeName || 'trace.strobe'});
+            return this.openEmbedded();
         if (query.get('url'))
             return this.openLocal({url: new URL(query.get('url'), location.href).href, name: query.get('url')});
         return this.start.begin(query);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 
 import {LONG, SLOW} from './facts.js';
+import {groupedByRank} from './view/ranks.js';
 
 const STEPPED = ['stats', 'histogram', 'ops', 'cores'];
 const TYPES = {f64: Float64Array, u32: Uint32Array, f32: Float32Array, u8: Uint8Array};
@@ -68,6 +69,8 @@ class Asking {
         const {strobeSources} = window; /* `strobe export --to html --source` */
         if (json.why && strobeSources && Object.hasOwn(strobeSources, json.file))
             Object.assign(json, {text: strobeSources[json.file], why: undefined});
+        if (json.tracks && wait.question.ask === 'trace')
+            json.tracks = groupedByRank(json.tracks);
         if (json.error)
             wait.reject(Object.assign(new Error(json.error), {json}));
         else
@@ -127,6 +130,7 @@ export class LocalEngine extends Asking {
         super();
         this.kind = 'local';
         this.what = this.long = null;
+        this.whole = null; /* settles when all of the trace is there */
         this.others = [];
         this.workers = [0, 1].map(() => {
             const worker = new Worker(workerUrl, {type: window.strobeWorker ? 'classic' : 'module'});
@@ -144,6 +148,7 @@ export class LocalEngine extends Asking {
 
     /* The worker for long questions; it is made when the first one is asked, and ended when one is stopped. */
     async openLong() {
+        await this.whole;
         const module = await loadAskModule(), worker = new Worker(window.strobeAskWorker || new URL('engine/ask_worker.js', import.meta.url), {type: window.strobeWorker ? 'classic' : 'module'});
         worker.onmessage = (event) => this.receive(event.data);
         worker.onerror = (event) => this.failLong(event.message || 'the page\'s SQL stopped');
@@ -188,13 +193,26 @@ export class LocalEngine extends Asking {
         return this.workers[SLOW.includes(question.ask) ? 1 : 0].postMessage(question);
     }
 
-    /** `what`: {blob or url, name}. The second worker opens the trace when it is needed. */
-    async open({blob, url, name}) {
+    /** `what`: {blob or url, name}; or {parts, size, name} of a trace whose events are still to come: `complete` hands over all of it. The second
+     * worker opens the trace when it is needed. */
+    async open({blob, url, parts, size, name}) {
         const base = url && decodeURIComponent(new URL(url, location.href).pathname.split('/').pop());
-        const what = {ask: 'open', module: await loadModule(), blob, url, name: base || name || 'trace.strobe'};
+        const what = {ask: 'open', module: await loadModule(), blob, url, parts, size, name: base || name || 'trace.strobe'};
         this.what = {blob, url, name: what.name};
+        this.whole = parts ? new Promise((resolve) => { this.isWhole = resolve; }) : null;
         this.workers[1].postMessage({...what, isLater: true, id: 0});
         return this.ask(what);
+    }
+
+    /** All of the trace is there: what could not be answered yet is. */
+    complete(blob) {
+        this.what = {...this.what, blob};
+        this.isWhole();
+        return Promise.all(this.workers.map((worker) => new Promise((resolve, reject) => {
+            const id = this.nextId++, question = {id, ask: 'whole', blob};
+            this.waiting.set(id, {resolve, reject, question});
+            worker.postMessage(question);
+        })));
     }
 
     close() {

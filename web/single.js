@@ -64,17 +64,33 @@
         return bytes;
     }
 
+    /* The parts of the trace that a piece has: [{at, blob}]. */
+    function partsOf(piece) {
+        const bytes = decoded(piece.textContent);
+        let from = 0;
+        return piece.dataset.trace.split(' ').map((run) => {
+            const [at, n] = run.split('+').map(Number), blob = new Blob([bytes.subarray(from, from += n)]);
+            return {at, blob};
+        });
+    }
+
+    const inOrder = (parts) => parts.sort((a, b) => a.at - b.at);
+
     /* The trace as a Blob. Its pieces stand behind this script: each is taken when the next one has begun, or the page is whole; they do not
-     * stay. So the page is alive meanwhile, and says how far it is. */
-    async function blobOf(bytes, tell) {
+     * stay. So the page is alive meanwhile, and says how far it is. The first ones have all that a picture from afar needs: `early` gets them. */
+    async function blobOf(bytes, nFirst, tell, early) {
         const parts = [], rest = () => new Promise((resolve) => { setTimeout(resolve); });
-        for (let n = 0, rested = performance.now(), isWhole = false; !isWhole;) {
+        for (let n = 0, nPieces = 0, rested = performance.now(), isWhole = false; !isWhole;) {
             isWhole = document.readyState !== 'loading';
             const pieces = [...document.querySelectorAll('script[data-trace]')];
             for (const piece of isWhole ? pieces : pieces.slice(0, -1)) {
-                parts.push(decoded(piece.textContent));
-                n += parts[parts.length - 1].length;
+                for (const part of partsOf(piece)) {
+                    parts.push(part);
+                    n += part.blob.size;
+                }
                 piece.remove();
+                if (++nPieces === nFirst && n < bytes)
+                    await early(inOrder(parts.slice()), bytes);
                 if (performance.now() - rested < PAUSE_MS)
                     continue;
                 tell(Math.min(1, n / bytes));
@@ -84,7 +100,7 @@
             if (!isWhole)
                 await rest();
         }
-        return new Blob(parts);
+        return new Blob(inOrder(parts).map(({blob}) => blob));
     }
 
     /* The bytes that an element has as base64; it does not keep them. */
@@ -101,7 +117,7 @@
     window.strobePiece = box.dataset.piece === '1';
     const module = bytesOf(document.getElementById('module'));
     window.strobeModule = () => module;
-    window.strobeTrace = (tell) => blobOf(Math.max(1, Number(box.dataset.bytes)), tell);
+    window.strobeTrace = (tell, early) => blobOf(Math.max(1, Number(box.dataset.bytes)), Number(box.dataset.first), tell, early);
     const code = document.getElementById('code'), texts = document.getElementById('sources');
     if (code)
         window.strobeCode = ((bytes) => () => bytes)(bytesOf(code));

@@ -64,7 +64,10 @@ STROBE_API uint64_t strobe_loc_id(const char *file, size_t n_file, uint32_t line
 /* ---- zones by handle ---- */
 
 /* An open zone in 8 bytes that may be copied, kept and ended anywhere. `state` 0: nothing to be ended;
- * 1: `id` is the upper half of its begin's word; others are the library's own. */
+ * 1: `id` is the upper half of its begin's word; others are the library's own.
+ *
+ * Negative: nobody recorded at its begin. The other 63 bits are the address of its location, which is made of the begin's
+ * argument in one instruction, and recognised by its sign; STROBE_HANDLE_CONST is set where that is in constant memory. */
 struct strobe_handle {
     uint32_t id;
     int32_t state;
@@ -72,12 +75,26 @@ struct strobe_handle {
 enum {
     STROBE_HANDLE_NONE = 0,
     STROBE_HANDLE_BEGUN = 1,
-    /* the lower 4 bits of the others; the upper 16 belong to `id` */
-    STROBE_HANDLE_DROPPED = 2,       /* id: the cause of its loss */
-    STROBE_HANDLE_UNSEEN = 4,        /* nobody recorded; id: the address of its location */
-    STROBE_HANDLE_UNSEEN_CONST = 12, /* likewise, of one in constant memory */
-    STROBE_HANDLE_RUN_TIME = 8       /* id: of a run-time location */
+    /* the lower 4 bits of the others; 15 bits above belong to `id` */
+    STROBE_HANDLE_DROPPED = 2, /* id: the cause of its loss */
+    STROBE_HANDLE_RUN_TIME = 8 /* id: of a run-time location */
 };
+#define STROBE_HANDLE_UNSEEN (1ull << 63) /* of a packed handle */
+#define STROBE_HANDLE_CONST  1ull         /* likewise: locations are aligned */
+
+/* A handle as one number: `id`, and `state` in the upper half. */
+STROBE_INLINE uint64_t strobe_handle_pack(struct strobe_handle handle)
+{
+    return (uint64_t)(uint32_t)handle.state << 32 | handle.id;
+}
+
+STROBE_INLINE struct strobe_handle strobe_handle_unpack(uint64_t packed)
+{
+    struct strobe_handle handle;
+    handle.id = (uint32_t)packed;
+    handle.state = (int32_t)(packed >> 32);
+    return handle;
+}
 
 /* Begin a zone at a location from strobe_loc_id. Id 0 (the location was made while nobody recorded) shows as "(named before
  * the recording)". One returns a handle, the other a zone. */
@@ -94,18 +111,11 @@ STROBE_INLINE struct strobe_handle strobe_handle_begin(struct strobe_loc *loc)
         handle.id = (uint32_t)(zone.word >> 32);
         handle.state = STROBE_HANDLE_BEGUN;
     } else if (zone.on == STROBE_EMIT_IDLE) {
-        handle.id = (uint32_t)(uintptr_t)loc;
-        handle.state = (int32_t)((uintptr_t)loc >> 32 << 16 | STROBE_HANDLE_UNSEEN);
+        handle = strobe_handle_unpack(STROBE_HANDLE_UNSEEN | (uintptr_t)loc);
     } else {
         handle = strobe_handle_odd(loc, zone.on);
     }
     return handle;
-}
-
-/* A handle as one number: `id`, and `state` in the upper half. */
-STROBE_INLINE uint64_t strobe_handle_pack(struct strobe_handle handle)
-{
-    return (uint64_t)(uint32_t)handle.state << 32 | handle.id;
 }
 
 /* Begin a zone at a location in constant memory; the handle is packed. Inline where the location is in its first place of
@@ -116,9 +126,9 @@ STROBE_API uint64_t strobe_handle_begin_slow(struct strobe_loc *loc, uint64_t wo
 STROBE_INLINE uint64_t strobe_handle_begin_const(const struct strobe_const_loc *from)
 {
     const volatile struct strobe_gate *gate = strobe_gate_now;
-    uint64_t address = (uintptr_t)from, *slot;
+    uint64_t *slot;
     if (!strobe_gate_is_open(gate))
-        return (address >> 32 << 16 | STROBE_HANDLE_UNSEEN_CONST) << 32 | (uint32_t)address;
+        return STROBE_HANDLE_UNSEEN | STROBE_HANDLE_CONST | (uintptr_t)from;
     struct strobe_loc *loc = &strobe_loc_place_at(from, 0)->loc;
     if (STROBE_UNLIKELY(!strobe_loc_is_same(loc, from)))
         return strobe_handle_begin_missed(from);
@@ -134,7 +144,7 @@ STROBE_INLINE void strobe_handle_end(struct strobe_handle handle)
 {
     if (STROBE_LIKELY(handle.state == STROBE_HANDLE_BEGUN)) {
         strobe_emit((uint64_t)(handle.id ^ 1u << 31) << 32, (struct strobe_loc *)0);
-    } else if ((handle.state & 7) == STROBE_HANDLE_UNSEEN) { /* of both kinds */
+    } else if (STROBE_LIKELY(handle.state < 0)) { /* nobody saw its begin */
         if (strobe_gate_is_open(strobe_gate_now))
             strobe_handle_end_odd(handle);
     } else if (handle.state) {
@@ -145,7 +155,8 @@ STROBE_INLINE void strobe_handle_end(struct strobe_handle handle)
 /* 1: its begin was emitted, so that texts, names, values and colours have a zone to go to. */
 STROBE_INLINE int strobe_handle_is_seen(struct strobe_handle handle)
 {
-    return handle.state == STROBE_HANDLE_BEGUN || (handle.state & 15) == STROBE_HANDLE_RUN_TIME;
+    return handle.state == STROBE_HANDLE_BEGUN ||
+           (handle.state & (int32_t)0x8000000f) == STROBE_HANDLE_RUN_TIME;
 }
 
 STROBE_API void strobe_zone_namef(const char *format, ...) STROBE_PRINTF(1, 2);

@@ -63,15 +63,12 @@ extern "C" {
 
 STROBE_INLINE iree_zone_id_t strobe_iree_zone(struct strobe_handle handle)
 {
-    return (uint64_t)(uint32_t)handle.state << 32 | handle.id;
+    return strobe_handle_pack(handle);
 }
 
 STROBE_INLINE struct strobe_handle strobe_iree_handle(iree_zone_id_t zone)
 {
-    struct strobe_handle handle;
-    handle.id = (uint32_t)zone;
-    handle.state = (int32_t)(zone >> 32);
-    return handle;
+    return strobe_handle_unpack(zone);
 }
 
 STROBE_INLINE int strobe_iree_is_seen(iree_zone_id_t zone)

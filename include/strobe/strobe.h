@@ -33,8 +33,8 @@
  *   macros   the arguments of STROBE_ macros are evaluated only while somebody records, but for those of STROBE_ZONE,
  *            STROBE_SCOPE, STROBE_THREAD_NAME, STROBE_PROGRAM_NAME and STROBE_APP_INFO and their variants.
  *   ids      a process has 2^30 - 1 locations and names at most; events of further ones are dropped (no room for a name).
- *   waiting  where shared memory is full, a call waits for the recorder for at most one second and drops then; with
- *            `strobe record --policy drop` it drops at once. In a handler on an alternate signal stack it never waits.
+ *   waiting  where shared memory is full, a call waits for the recorder, for at most one second in which it gives back
+ *            nothing and ten in all, and drops then; with `strobe record --policy drop` it drops at once. In a handler on an alternate signal stack it never waits.
  *
  * Names of zones, plots, frames, pools and fibers are compared by their content.
  * SPDX-License-Identifier: MIT */

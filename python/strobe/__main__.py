@@ -14,7 +14,7 @@ import sys
 from strobe._record import find_command
 
 # options of `strobe record` that take a word of their own
-WITH_VALUE = {"-o", "--output", "--pid", "--session", "--for", "--max-memory", "--max-file", "--policy", "--python",
+WITH_VALUE = {"-o", "--output", "--pid", "--session", "--for", "--max-memory", "--max-file", "--policy", "--python", "--zone",
               "--include", "--exclude", "--min-duration", "--max-depth", "--frameworks", "--flight", "--after", "--trigger", "--tracy", "--tracy-announced",
               "--sample", "--ranks", "--rank", "--listen", "--peer", "--clock-key"}
 

@@ -29,24 +29,46 @@ static const char digit_pairs[201] = "0001020304050607080910111213141516171819"
 
 /* ---- whole numbers ---- */
 
+/* How many digits a number has: its bits times log10(2), and one less where the power of ten is above it. */
+static unsigned count_digits(uint64_t value)
+{
+    static const uint64_t powers[] = {0,
+                                      10,
+                                      100,
+                                      1000,
+                                      10000,
+                                      100000,
+                                      1000000,
+                                      10000000,
+                                      100000000,
+                                      1000000000,
+                                      10000000000,
+                                      100000000000,
+                                      1000000000000,
+                                      10000000000000,
+                                      100000000000000,
+                                      1000000000000000,
+                                      10000000000000000,
+                                      100000000000000000,
+                                      1000000000000000000,
+                                      10000000000000000000ull};
+    unsigned n_bits = 64 - (unsigned)__builtin_clzll(value | 1), n = n_bits * 1233 >> 12;
+    return n + 1 - (value < powers[n]);
+}
+
 char *strobe_number_put_u(char *at, uint64_t value)
 {
-    char digits[20];
-    char *first = digits + sizeof digits;
+    char *end = at + count_digits(value), *first = end;
     while (value >= 100) {
         first -= 2;
         memcpy(first, digit_pairs + 2 * (value % 100), 2);
         value /= 100;
     }
-    if (value >= 10) {
-        first -= 2;
-        memcpy(first, digit_pairs + 2 * value, 2);
-    } else {
-        *--first = (char)('0' + value);
-    }
-    size_t n = (size_t)(digits + sizeof digits - first);
-    memcpy(at, first, n);
-    return at + n;
+    if (value >= 10)
+        memcpy(first - 2, digit_pairs + 2 * value, 2);
+    else
+        first[-1] = (char)('0' + value);
+    return end;
 }
 
 char *strobe_number_put_i(char *at, int64_t value)

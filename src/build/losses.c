@@ -113,6 +113,9 @@ static void keep_in_ledger(struct strobe_build_losses *losses, struct strobe_fil
     for (int i = 0; i < STROBE_LOSS_COUNT; i++)
         if (rest[i].count)
             put_record(records, &rest[i]);
+    if (losses->end_tick)
+        strobe_records_numbers(records, STROBE_FACT_RECORDING,
+                               (const uint64_t[]){losses->end_tick, 1}, 2);
     losses->ledger_failed = strobe_file_put_ledger(writer, records) != STROBE_OK;
     losses->in_ledger = true;
 }
@@ -144,6 +147,15 @@ static enum strobe_err put_losses(struct strobe_build_losses *losses,
     losses->n = 0;
     losses->ledger_failed = false;
     return STROBE_OK;
+}
+
+void strobe_build_losses_end(struct strobe_build_losses *losses, struct strobe_file_writer *writer,
+                             uint64_t tick)
+{
+    pthread_mutex_lock(&losses->lock);
+    losses->end_tick = tick;
+    keep_in_ledger(losses, writer);
+    pthread_mutex_unlock(&losses->lock);
 }
 
 enum strobe_err strobe_build_losses_put(struct strobe_build_losses *losses,

@@ -32,6 +32,7 @@ struct strobe_build_losses {
     uint32_t max;                  /* STROBE_BUILD_LOSSES_MAX */
     uint64_t total;                /* events lost so far, those in the file among them */
     struct strobe_records records; /* scratch */
+    uint64_t end_tick;             /* of the recording; 0: it goes on */
     bool in_ledger;                /* the ledger has some of them */
     bool ledger_failed;            /* it could not be written either */
 };
@@ -43,6 +44,10 @@ void strobe_build_losses_free(struct strobe_build_losses *losses); /* zeroes are
 /* Add one; of a count of 0 nothing is kept. */
 void strobe_build_losses_add(struct strobe_build_losses *losses,
                              const struct strobe_build_loss *loss);
+
+/* The recording ended at `tick`, and the disk has no room for that: the ledger says it, beside what is lost. */
+void strobe_build_losses_end(struct strobe_build_losses *losses, struct strobe_file_writer *writer,
+                             uint64_t tick);
 
 /* Write all and forget them, or keep them in the ledger. OK: none is left, they are in a block. */
 enum strobe_err strobe_build_losses_put(struct strobe_build_losses *losses,

@@ -15,7 +15,8 @@ static const char help[] =
     "usage: strobe merge [-o OUT] FILE|FOLDER|JSON…\n"
     "\n"
     "Traces as one, on one axis: the ranks of a job, services side by side, the hosts of a "
-    "cluster. A folder stands for its traces.\n"
+    "cluster. A folder stands for its traces; a file\n"
+    "that is named twice is in the result once.\n"
     "Times are put on the clock of the longest recording. Traces of one machine are on it by the "
     "readings that their recorders took;\n"
     "those of other machines by the comparisons of clocks that were made while they recorded "
@@ -110,6 +111,9 @@ static void show(const struct strobe_merge_set *set, const char *out,
     } else {
         printf(", times right up to %s\n", strobe_number_show_ns(error_ns, error));
     }
+    if (set->n_again)
+        printf("%u %s named more than once: each is in it once\n", set->n_again,
+               set->n_again == 1 ? "file was" : "files were");
 }
 
 static const char *called(const struct strobe_merge_set *set, uint32_t i)

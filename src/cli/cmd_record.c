@@ -58,6 +58,16 @@ static const char help[] =
     "      --syscalls       as root: every system call of the threads as a zone, with its result; "
     "some\n"
     "                       2 us more per call (docs/sampling.md)\n"
+    "      --zone WHAT      functions as zones without a mark: FUNCTION, FILE:FUNCTION with * ? "
+    "[a-z];\n"
+    "                       !WHAT leaves out; may be repeated. Of code that was built with\n"
+    "                       -finstrument-functions (a program's own are zones without this option, "
+    "too)\n"
+    "                       or clang's -fxray-instrument: some 20 ns a call. As root of any other "
+    "C code,\n"
+    "                       by the kernel's probes: some 4 us a call. FILE:PROVIDER:NAME: USDT "
+    "marks as\n"
+    "                       messages, likewise, 2 us each (docs/sampling.md)\n"
     "      --memory[=WHAT]  what the command allocates, with stacks: sampled, a block per 512K on "
     "average\n"
     "                       (default), another mean like 64K, or all blocks: all (strobe memory)\n"
@@ -247,6 +257,7 @@ enum {
     OPT_NO_SAMPLE,
     OPT_WAITS,
     OPT_SYSCALLS,
+    OPT_ZONE,
     OPT_RANKS,
     OPT_RANK,
     OPT_LISTEN,
@@ -269,6 +280,7 @@ static const struct option long_options[] = {
     {"no-sample", no_argument, NULL, OPT_NO_SAMPLE},
     {"waits", no_argument, NULL, OPT_WAITS},
     {"syscalls", no_argument, NULL, OPT_SYSCALLS},
+    {"zone", required_argument, NULL, OPT_ZONE},
     {"memory", optional_argument, NULL, OPT_BLOCKS},
     {"locks", optional_argument, NULL, OPT_LOCKS},
     {"max-memory", required_argument, NULL, OPT_MEMORY},
@@ -350,7 +362,7 @@ static bool parse_hz(const char *text, uint32_t *out)
 {
     char *end;
     unsigned long hz = strtoul(text, &end, 10);
-    if (end == text || *end || hz > STROBE_SAMPLER_HZ_MAX)
+    if (*text < '0' || *text > '9' || *end || hz > STROBE_SAMPLER_HZ_MAX)
         return false;
     *out = (uint32_t)hz;
     return true;
@@ -361,7 +373,26 @@ static uint32_t hz_of_environment(void)
 {
     const char *value = getenv("STROBE_SAMPLE");
     uint32_t hz = STROBE_SAMPLER_HZ;
-    return value && parse_hz(value, &hz) ? hz : STROBE_SAMPLER_HZ;
+    if (value && *value && !parse_hz(value, &hz))
+        strobe_cli_error("record", "STROBE_SAMPLE=%s is not used: it wants a number from 0 to %u",
+                         value, STROBE_SAMPLER_HZ_MAX);
+    return hz;
+}
+
+/* What the command's library would take no notice of, or would keep it from being recorded. */
+static void check_environment(void)
+{
+    const char *clock = getenv("STROBE_CLOCK"), *wait = getenv("STROBE_EXIT_WAIT"),
+               *disabled = getenv("STROBE_DISABLE");
+    if (clock && *clock && strcmp(clock, "mono") != 0)
+        strobe_cli_error("record", "STROBE_CLOCK=%s is not used: it wants the word mono", clock);
+    if (wait && (strspn(wait, "0123456789") != strlen(wait) || !*wait || strlen(wait) > 4))
+        strobe_cli_error("record", "STROBE_EXIT_WAIT=%s: it wants seconds, from 0 to 3600", wait);
+    if (disabled && *disabled && *disabled != '0')
+        strobe_cli_error("record",
+                         "STROBE_DISABLE=%s: programs with the library in them are not "
+                         "recorded; unset it",
+                         disabled);
 }
 
 /* Tracy's clients and servers. */
@@ -395,7 +426,19 @@ static const char *take_blocks(const char *value, struct strobe_recorder_options
     return options->memory != mean || bytes ? NULL : "all, or a size like 64K";
 }
 
-/* Stack samples, memory, locks. */
+/* Functions: one pattern more, a line each. */
+static const char *take_zone(const char *value, struct strobe_recorder_options *options)
+{
+    static char patterns[STROBE_RECORDER_ZONES_MAX];
+    size_t n = strlen(patterns), n_value = strlen(value);
+    if (!n_value || strchr(value, '\n') || n_value + 2 > sizeof patterns - n)
+        return "FUNCTION or FILE:FUNCTION";
+    snprintf(patterns + n, sizeof patterns - n, "%s%s", n ? "\n" : "", value);
+    options->zones = patterns;
+    return NULL;
+}
+
+/* Stack samples, functions, memory, locks. */
 static const char *take_sample(int option, char *value, struct strobe_recorder_options *options)
 {
     switch (option) {
@@ -412,6 +455,8 @@ static const char *take_sample(int option, char *value, struct strobe_recorder_o
     case OPT_SYSCALLS:
         options->syscalls = true;
         return NULL;
+    case OPT_ZONE:
+        return take_zone(value, options);
     case OPT_BLOCKS:
         return take_blocks(value, options);
     case OPT_LOCKS:
@@ -605,6 +650,8 @@ int strobe_cli_record(int argc, char **argv)
         }
     }
     parsed.record.command = optind < argc ? argv + optind : NULL;
+    if (parsed.record.command)
+        check_environment();
     int code = name_rank(&parsed);
     if (code < 0)
         code = complete(&parsed.record);

@@ -112,7 +112,7 @@ static int run(const char *path, const char *dir)
     printf("  %llu events were in the file, %llu added from %s\n", (unsigned long long)r.n_before,
            (unsigned long long)r.n_added,
            r.had_session ? "what the session left behind" : "nothing: the session is gone");
-    if (!r.was_closed)
+    if (r.has_died)
         puts("  its recorder died before the end: 'strobe info' tells what may be missing");
     if (r.n_lost)
         printf("  %llu events are lost; 'strobe info' names the causes\n",

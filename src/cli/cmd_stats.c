@@ -353,7 +353,9 @@ static void put_foot(struct strobe_out *out, const struct options *options,
 {
     if (!strobe_cli_end_rows(out, options->json, options->csv, n_left))
         return;
-    if (!stats->is_exact && !options->stats.quick)
+    if (!stats->n_rows)
+        strobe_out_text(out, "no zones; functions by stack samples: strobe stats --stacks\n");
+    else if (!stats->is_exact && !options->stats.quick)
         strobe_out_text(out, "~ from histograms, within 1.6 %; --exact for exact ones\n");
     if (stats->lacks_inclusive && !stats->has_inclusive)
         strobe_out_text(out, "this file's summaries have no inclusive time, and total counts every "

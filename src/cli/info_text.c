@@ -372,8 +372,9 @@ static void put_zones(struct strobe_out *out, const struct strobe_info *info)
     struct strobe_coverage coverage;
     strobe_trace_coverage(info->trace, &coverage);
     if (over->n_open && coverage.n_dropped)
-        strobe_out_text(out, "           events were dropped, ends of zones maybe: such a zone "
-                             "seems open, and what came later seems to be inside of it\n");
+        strobe_out_text(out,
+                        "           events were dropped, last ends of zones maybe: such a zone "
+                        "seems open\n");
 }
 
 uint64_t strobe_info_hooks_ns(const struct strobe_info *info)

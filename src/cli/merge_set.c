@@ -23,6 +23,27 @@ static int add_path(struct strobe_merge_set *set, const char *path)
     return 1;
 }
 
+/* 1: the file is among them already, by whatever name. */
+static int is_in(const struct strobe_merge_set *set, const struct stat *file)
+{
+    struct stat other;
+    for (uint32_t i = 0; i < set->n; i++)
+        if (!stat(set->paths[i], &other) && other.st_dev == file->st_dev &&
+            other.st_ino == file->st_ino)
+            return 1;
+    return 0;
+}
+
+/* What can't be looked at is added: opening it says why. */
+static int add_once(struct strobe_merge_set *set, const char *path)
+{
+    struct stat file;
+    if (stat(path, &file) || !is_in(set, &file))
+        return add_path(set, path);
+    set->n_again++;
+    return 1;
+}
+
 int strobe_merge_set_add_made(struct strobe_merge_set *set, const char *path, const char *name)
 {
     return add_path(set, path) && (set->names[set->n - 1] = strdup(name));
@@ -48,7 +69,7 @@ static int add_folder(struct strobe_merge_set *set, const char *path,
     for (int i = 0; i < n; i++) {
         char name[PATH_MAX];
         int length = snprintf(name, sizeof name, "%s/%s", path, entries[i]->d_name);
-        ok = ok && length > 0 && (size_t)length < sizeof name && add_path(set, name);
+        ok = ok && length > 0 && (size_t)length < sizeof name && add_once(set, name);
         free(entries[i]);
     }
     free(entries);
@@ -59,7 +80,7 @@ int strobe_merge_set_add(struct strobe_merge_set *set, const char *path)
 {
     struct stat facts;
     if (stat(path, &facts) || !S_ISDIR(facts.st_mode))
-        return add_path(set, path);
+        return add_once(set, path);
     return add_folder(set, path, is_trace);
 }
 

@@ -14,6 +14,7 @@ struct strobe_merge_set {
     char **names; /* owned, and each of them: what it is called; NULL: by its path */
     struct strobe_trace **traces; /* owned: open while they are merged */
     uint32_t n, paths_room, names_room, traces_room;
+    uint32_t n_again; /* files that were named once more: each is in it once */
 };
 
 /* Add a file, or all traces of a folder, by name. 0: a folder without one, or no memory. */

@@ -133,7 +133,12 @@ static void show_file(const struct strobe_recorder_outcome *outcome,
         fprintf(stderr, "strobe: names were looked up for %.1f s more, after the recording\n",
                 (double)outcome->closing_ns / 1e9);
     unsigned hundredths = strobe_cli_coverage(s->n_events, s->n_events + s->n_lost);
-    if (outcome->was_emptied)
+    if (s->no_memory)
+        fprintf(stderr,
+                "strobe: %llu events stored, %llu dropped; the recorder had no memory left to read "
+                "more, which is still in the session's: 'strobe recover' adds it to the trace\n",
+                (unsigned long long)s->n_events, (unsigned long long)s->n_lost);
+    else if (outcome->was_emptied)
         fprintf(
             stderr,
             "strobe: %llu events were stored, of which those are gone that were in the trace when "
@@ -214,15 +219,15 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
                     outcome->timer_hz);
         if (outcome->was_compared)
             strobe_record_hosts_show_end(&outcome->hosts);
-        if (!s->n_events && !s->n_lost && had_command)
+        if (s->n_events || s->n_lost)
+            has_zones = show_top(trace);
+        else if (had_command && !s->no_memory)
             show_first_steps(outcome);
-        else if (!s->n_events && !s->n_lost)
+        else if (!s->no_memory)
             fputs("strobe: no event came; 'strobe info' tells what could not be recorded\n",
                   stderr);
-        else
-            has_zones = show_top(trace);
-        fprintf(stderr, "strobe: next: strobe stats %s%s\n", has_zones ? "" : "--stacks ",
-                outcome->path);
+        fprintf(stderr, "strobe: next: strobe %s%s%s\n", s->no_memory ? "recover " : "stats ",
+                has_zones || s->no_memory ? "" : "--stacks ", outcome->path);
         strobe_trace_close(trace);
     }
     show_unheard(s);
@@ -231,7 +236,7 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
             "record", "the trace is not whole: %s; %llu events were lost, listed in %s",
             strobe_err_text(outcome->err), (unsigned long long)s->n_lost, outcome->ledger);
     else if (outcome->err)
-        strobe_cli_error("record",
-                         "the trace is not whole: %s; 'strobe info' tells what is missing",
-                         strobe_err_text(outcome->err));
+        strobe_cli_error("record", "the trace is not whole: %s; 'strobe %s",
+                         strobe_err_text(outcome->err),
+                         s->no_memory ? "recover' adds the rest" : "info' tells what is missing");
 }

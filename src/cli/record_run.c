@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -85,6 +86,14 @@ static void say_of_samples(const struct strobe_recorder_word *word)
         strobe_cli_error("record",
                          "more than 20,000 context switches a second and processor: their "
                          "records were turned off, samples went on");
+    else if (word->event == STROBE_RECORDER_NO_PROBES)
+        strobe_cli_error("record", "--zone: %d function%s not recorded: %s", word->number,
+                         word->number == 1 ? " is" : "s are", word->text);
+    else if (word->event == STROBE_RECORDER_NO_FUNCTIONS)
+        strobe_cli_error("record", "--zone: no function became a zone. Either none of the name was "
+                                   "called, or the code was not built with -finstrument-functions "
+                                   "or -fxray-instrument, and the kernel's probes were not asked "
+                                   "or not allowed (as root, with samples: docs/sampling.md)");
     else if (word->event == STROBE_RECORDER_NO_CALLS)
         strobe_cli_error("record",
                          "--syscalls: the kernel tells of system calls to root alone, and together "
@@ -219,6 +228,42 @@ static void show_nsenter(uint32_t pid)
         pid, pid, inner ? inner : pid);
 }
 
+/* Whether the process sees the same mounts; where that can't be asked, it is taken to. */
+static bool is_beside(uint32_t pid)
+{
+    char path[64], own[64], its[64];
+    snprintf(path, sizeof path, "/proc/%u/ns/mnt", pid);
+    ssize_t n = readlink("/proc/self/ns/mnt", own, sizeof own);
+    ssize_t n_its = readlink(path, its, sizeof its);
+    return n < 0 || n_its < 0 || (n == n_its && !memcmp(own, its, (size_t)n));
+}
+
+/* A session is its user's own, root's too. False: the process is of this user, or in a container. */
+static bool show_other_user(uint32_t pid)
+{
+    char path[64], line[256], name[64];
+    unsigned uid = geteuid();
+    snprintf(path, sizeof path, "/proc/%u/status", pid);
+    FILE *status = fopen(path, "re");
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, "Uid: %*u %u", &uid) == 1)
+            break;
+    if (status)
+        fclose(status);
+    if (uid == geteuid() || !is_beside(pid))
+        return false;
+    const struct passwd *user = getpwuid(uid);
+    snprintf(name, sizeof name, "'#%u'", uid); /* as sudo takes a number */
+    if (user)
+        snprintf(name, sizeof name, "%s", user->pw_name);
+    strobe_cli_error(
+        "record",
+        "process %u runs as another user (%s, uid %u), and a session is its user's own; "
+        "record it as that user: sudo -u %s strobe record --pid %u",
+        pid, user ? name : "without a name", uid, name, pid);
+    return true;
+}
+
 static void show_no_client(uint32_t pid, const char *python)
 {
     if (python[0])
@@ -253,16 +298,20 @@ static int show_failure(const struct strobe_recorder_options *options,
         strobe_cli_error("record", "there is no process %u", options->pid);
         break;
     case STROBE_RECORDER_FAILED_NO_CLIENT:
-        show_no_client(options->pid, outcome->python);
+        if (!show_other_user(options->pid))
+            show_no_client(options->pid, outcome->python);
         break;
     case STROBE_RECORDER_FAILED_NAMESPACE:
-        show_nsenter(options->pid);
+        if (!show_other_user(options->pid))
+            show_nsenter(options->pid);
         break;
     case STROBE_RECORDER_FAILED_BUSY:
         strobe_cli_error("record", "session '%s' is being recorded by another strobe",
                          outcome->session);
         break;
     case STROBE_RECORDER_FAILED_SESSION:
+        if (options->pid && show_other_user(options->pid))
+            break;
         if (options->pid)
             show_nsenter(options->pid);
         show_reason("the session's folder", outcome->err);

@@ -14,18 +14,42 @@ int strobe_recording(void)
     return strobe_gate_now->active != 0;
 }
 
-/* Count an event that is not even tried. STROBE_DROPPED of its cause. */
-static int lose(enum strobe_loss loss)
+/* Without a lock or a system call: where the thread is registered, or there is no room to register it. */
+static bool lose_fast(struct strobe_pool *pool, enum strobe_loss loss)
+{
+    const struct strobe_front *front = (const struct strobe_front *)strobe_hot_now;
+    struct strobe_thread *thread = strobe_client_known_thread();
+    uint32_t generation = __atomic_load_n(&pool->control->active, __ATOMIC_ACQUIRE);
+    uint64_t now = strobe_ring_now(pool);
+    if (!generation || !((thread && thread->generation == generation) ||
+                         (front->dry.until && strobe_ring_is_dry(pool, &front->dry, now))))
+        return false;
+    strobe_ring_count_loss_at(pool, thread, loss, now);
+    return true;
+}
+
+static void lose_slow(struct strobe_pool *pool, enum strobe_loss loss)
+{
+    uint32_t given = __atomic_load_n(&pool->control->n_given, __ATOMIC_ACQUIRE);
+    bool is_hopeless = strobe_ring_is_hopeless(pool);
+    strobe_ring_count_loss(pool, strobe_client_thread(pool), loss);
+    if (is_hopeless)
+        strobe_ring_note_dry(pool, &((struct strobe_front *)strobe_hot_now)->dry, given, loss);
+}
+
+int strobe_client_lose(enum strobe_loss loss)
 {
     struct strobe_mask old;
     int saved_errno = errno;
+    struct strobe_pool *pool = strobe_ring_own_pool();
+    if (pool && loss == STROBE_LOSS_UNNAMED)
+        loss = strobe_ring_unnamed_cause(pool);
+    if (pool && lose_fast(pool, loss))
+        return STROBE_DROPPED(loss);
     strobe_ring_block(&old);
-    struct strobe_pool *pool = strobe_client_pool();
-    if (pool && strobe_ring_enter(pool)) {
-        if (loss == STROBE_LOSS_UNNAMED)
-            loss = strobe_ring_unnamed_cause(pool);
-        strobe_ring_count_loss(pool, strobe_client_thread(pool), loss);
-    }
+    pool = strobe_client_pool();
+    if (pool && strobe_ring_enter(pool))
+        lose_slow(pool, loss);
     if (pool)
         strobe_ring_leave(pool);
     strobe_ring_unblock(&old);
@@ -35,7 +59,7 @@ static int lose(enum strobe_loss loss)
 
 int strobe_client_lose_unnamed(void)
 {
-    return lose(STROBE_LOSS_UNNAMED);
+    return strobe_client_lose(STROBE_LOSS_UNNAMED);
 }
 
 /* Naming may have slept, and the recorder left meanwhile: the gate is tested again, right before the word. */
@@ -48,7 +72,10 @@ static int emit_named(uint64_t word, struct strobe_loc *loc)
 
 int strobe_begin_unnamed(struct strobe_loc *loc)
 {
-    uint64_t id = strobe_client_loc_id(loc);
+    int dropped = strobe_client_drop_dry();
+    uint64_t id = dropped ? 0 : strobe_client_loc_id(loc);
+    if (dropped)
+        return dropped;
     if (!id)
         return strobe_client_lose_unnamed();
     int on = emit_named(STROBE_WORD_BEGIN | id << 32, loc);
@@ -68,7 +95,7 @@ void strobe_end_odd(struct strobe_loc *loc, uint64_t word, int on)
 {
     uint64_t id = word;
     if (is_dropped(on)) {
-        lose((enum strobe_loss)(on / 4));
+        strobe_client_lose((enum strobe_loss)(on / 4));
         return;
     }
     if (!loc && id) { /* a run-time location */
@@ -174,7 +201,7 @@ static uint64_t id_of_open(const struct strobe_zone *zone)
     if (!strobe_gate_now->active)
         return 0;
     if (is_dropped(zone->on)) {
-        lose((enum strobe_loss)(zone->on / 4));
+        strobe_client_lose((enum strobe_loss)(zone->on / 4));
         return 0;
     }
     if (!strobe_zone_is_emitted(zone))

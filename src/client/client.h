@@ -17,6 +17,12 @@ struct strobe_pool *strobe_client_pool(void);
 /* The calling thread's state, made where there is none; NULL: no memory, or not recording.
  * Signals blocked. */
 struct strobe_thread *strobe_client_thread(struct strobe_pool *pool);
+/* The same as far as it is there: without the lock. NULL: it has none yet. Any context. */
+struct strobe_thread *strobe_client_known_thread(void);
+
+/* Where there is no word left and no room either, as the thread saw a moment ago: count the event as dropped, without a lock or
+ * a system call. STROBE_DROPPED of the cause; 0: look for room. Any context. */
+int strobe_client_drop_dry(void);
 
 /* What emitting returns for a dropped event; strobe_zone.on keeps it, so that the end is lost for the
  * same cause. Bit 1 is set and bit 0 is not: it stays what it is when the hot path sets bit 1. */
@@ -26,6 +32,24 @@ struct strobe_thread *strobe_client_thread(struct strobe_pool *pool);
 /* Emit one record of the calling thread: `n_words` words, the first a STROBE_RECORD_WORD. Any
  * context. 1: emitted; STROBE_DROPPED: dropped and counted; STROBE_NOBODY: nobody records. */
 int strobe_client_emit(const uint64_t *words, uint32_t n_words);
+
+/* Put one record where there is room, with all signals blocked; false: there is none, and the cause is in *loss. `past`: the time of
+ * the event, 0: now. */
+bool strobe_client_put(struct strobe_pool *pool, struct strobe_thread *thread,
+                       const uint64_t *words, uint32_t n_words, uint64_t past,
+                       enum strobe_loss *loss);
+
+/* Whether the record is the end of a zone: of a location with this id. 0: it is not. */
+uint64_t strobe_client_end_id(const uint64_t *words);
+
+/* An end that found no room at `tick`: it is stored when there is some. Ends that are owed come before all else of their
+ * thread; false: there is still no room for them. At a thread's end, settle what can be. Signals blocked. */
+bool strobe_client_owe(struct strobe_pool *pool, struct strobe_thread *thread, uint64_t id,
+                       uint64_t tick, enum strobe_loss loss);
+bool strobe_client_settle(struct strobe_pool *pool, struct strobe_thread *thread,
+                          enum strobe_loss *loss);
+void strobe_client_settle_last(struct strobe_pool *pool, struct strobe_thread *thread,
+                               const struct strobe_mask *old);
 
 /* Emit a zone's word with a time that is past. */
 void strobe_client_emit_past(uint64_t word, uint64_t tick);
@@ -55,8 +79,9 @@ uint64_t strobe_client_n_frames(void);
 enum { STROBE_EMIT_FIELDS_MAX = 8 };
 void strobe_client_emit_numbers(enum strobe_kind kind, const uint64_t *fields, uint32_t n_fields);
 
-/* An event whose name found no room is lost too: count it. STROBE_DROPPED of the cause. */
-int strobe_client_lose_unnamed(void);
+/* Count an event that is not even tried. STROBE_DROPPED of its cause. */
+int strobe_client_lose(enum strobe_loss cause);
+int strobe_client_lose_unnamed(void); /* its name found no room */
 
 /* An id that is unique in the process, and differs between processes. */
 uint64_t strobe_client_new_id(void);

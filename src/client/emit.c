@@ -23,11 +23,11 @@ static bool put_epoch(struct strobe_thread *thread, uint64_t tick)
     return true;
 }
 
-/* Put one record, with all signals blocked; false: it found no room. On CLOCK_MONOTONIC the hot
- * path's epoch never fits, so every event comes here, and the epoch in force is read from the tick
- * kept in the segment's head. `past`: the time of the event, 0: now. */
-static bool put(struct strobe_pool *pool, struct strobe_thread *thread, const uint64_t *words,
-                uint32_t n_words, uint64_t past, enum strobe_loss *loss)
+/* On CLOCK_MONOTONIC the hot path's epoch never fits, so every event comes here, and the epoch in force is read from the tick
+ * kept in the segment's head. */
+bool strobe_client_put(struct strobe_pool *pool, struct strobe_thread *thread,
+                       const uint64_t *words, uint32_t n_words, uint64_t past,
+                       enum strobe_loss *loss)
 {
     bool mono = pool->control->clock != STROBE_CLOCK_TSC;
     for (;;) {
@@ -63,15 +63,20 @@ static int emit_blocked(struct strobe_pool *pool, struct strobe_thread *thread,
                         const uint64_t *words, uint32_t n_words, uint64_t past)
 {
     enum strobe_loss loss;
-    bool room = !thread->n_cut || put(pool, thread, thread->cut, thread->n_cut, 0, &loss);
+    uint64_t end_id = strobe_client_end_id(words), tick = end_id ? strobe_ring_now(pool) : 0;
+    bool room =
+        strobe_client_settle(pool, thread, &loss) &&
+        (!thread->n_cut || strobe_client_put(pool, thread, thread->cut, thread->n_cut, 0, &loss));
     if (room) {
         thread->n_cut = 0;
-        room = put(pool, thread, words, n_words, past, &loss);
+        room = strobe_client_put(pool, thread, words, n_words, past, &loss);
     }
     if (room)
         return 1;
     if (!__atomic_load_n(&pool->control->active, __ATOMIC_SEQ_CST))
         return STROBE_NOBODY; /* the recorder left while it slept: none of that recording */
+    if (end_id && strobe_client_owe(pool, thread, end_id, tick, loss))
+        return 1;
     strobe_ring_count_loss(pool, thread, loss);
     return STROBE_DROPPED(loss);
 }
@@ -98,6 +103,14 @@ static void look_back(struct strobe_pool *pool, struct strobe_thread *thread,
     strobe_ring_mend(pool, thread, frame);
 }
 
+/* There is no memory for the thread's state, and will be none for a moment. */
+static void lose_stateless(struct strobe_pool *pool)
+{
+    struct strobe_front *front = (struct strobe_front *)strobe_hot_now;
+    strobe_ring_count_loss(pool, NULL, STROBE_LOSS_NO_STATE);
+    strobe_ring_note_dry(pool, &front->dry, pool->control->n_given, STROBE_LOSS_NO_STATE);
+}
+
 /* The common frame of all slow emits: pool, thread, signals, errno. `loc`: of a word, else NULL. */
 static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserved,
                        struct strobe_loc *loc, uint64_t past)
@@ -120,7 +133,7 @@ static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserv
         else if (thread)
             result = emit_blocked(pool, thread, loc ? &word : words, n_words, past);
         else
-            strobe_ring_count_loss(pool, NULL, STROBE_LOSS_NO_STATE);
+            lose_stateless(pool);
     }
     if (pool)
         strobe_ring_leave(pool);
@@ -129,11 +142,35 @@ static int emit_record(const uint64_t *words, uint32_t n_words, uint64_t *reserv
     return result;
 }
 
+/* Each dropped event that went through the hot path has taken a word that is not there: the count of words left must not wrap, nor
+ * may a segment that a handler gets here be lost. */
+static bool has_no_word(uint64_t *cursor)
+{
+    enum { FEW = -8192 };
+    uint64_t seen = __atomic_load_n(cursor, __ATOMIC_RELAXED);
+    if ((int16_t)seen <= 0 && (int16_t)seen < FEW)
+        __atomic_compare_exchange_n(cursor, &seen, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return (int16_t)seen <= 0;
+}
+
+int strobe_client_drop_dry(void)
+{
+    struct strobe_front *front = (struct strobe_front *)strobe_hot_now;
+    struct strobe_pool *pool = front->dry.until ? strobe_ring_own_pool() : NULL;
+    uint64_t now = pool ? strobe_ring_now(pool) : 0;
+    enum strobe_loss loss = front->dry.loss;
+    if (!pool || !strobe_ring_is_dry(pool, &front->dry, now) || !has_no_word(&front->hot.cursor))
+        return 0;
+    strobe_ring_count_loss_at(pool, strobe_client_known_thread(), loss, now);
+    return STROBE_DROPPED(loss);
+}
+
 int strobe_client_emit(const uint64_t *words, uint32_t n_words)
 {
     if (strobe_gate_now->active && strobe_client_put_fast(words, n_words))
         return 1;
-    return emit_record(words, n_words, NULL, NULL, 0);
+    int dropped = strobe_client_end_id(words) ? 0 : strobe_client_drop_dry(); /* ends are owed */
+    return dropped ? dropped : emit_record(words, n_words, NULL, NULL, 0);
 }
 
 void strobe_client_emit_past(uint64_t word, uint64_t tick)
@@ -143,7 +180,8 @@ void strobe_client_emit_past(uint64_t word, uint64_t tick)
 
 int strobe_emit_slow(uint64_t word, uint64_t *reserved, struct strobe_loc *loc)
 {
-    return emit_record(&word, 1, reserved, loc, 0);
+    int dropped = reserved || STROBE_WORD_IS_END(word) ? 0 : strobe_client_drop_dry();
+    return dropped ? dropped : emit_record(&word, 1, reserved, loc, 0);
 }
 
 /* ---- texts ---- */

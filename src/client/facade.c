@@ -28,22 +28,27 @@ struct strobe_handle strobe_handle_odd(struct strobe_loc *loc, int on)
     if (on == STROBE_EMIT_STORED_SLOW)
         return (struct strobe_handle){(uint32_t)(word >> 32), STROBE_HANDLE_BEGUN};
     if (on == STROBE_NOBODY)
-        return handle_of((uintptr_t)loc, STROBE_HANDLE_UNSEEN);
+        return strobe_handle_unpack(STROBE_HANDLE_UNSEEN | (uintptr_t)loc);
     return handle_of((uint64_t)on, STROBE_HANDLE_DROPPED);
+}
+
+static void end_unseen(uint64_t packed)
+{
+    uintptr_t address = packed & ~(STROBE_HANDLE_UNSEEN | STROBE_HANDLE_CONST);
+    if (packed & STROBE_HANDLE_CONST)
+        strobe_end_unseen(strobe_loc_of((const struct strobe_const_loc *)address));
+    else
+        strobe_end_unseen((struct strobe_loc *)address);
 }
 
 void strobe_handle_end_odd(struct strobe_handle handle)
 {
     uint64_t value = value_of(handle);
+    if (handle.state < 0)
+        return end_unseen(strobe_handle_pack(handle));
     switch (handle.state & 15) {
     case STROBE_HANDLE_DROPPED:
         strobe_end_odd(NULL, 0, (int)value);
-        break;
-    case STROBE_HANDLE_UNSEEN:
-        strobe_end_unseen((struct strobe_loc *)(uintptr_t)value);
-        break;
-    case STROBE_HANDLE_UNSEEN_CONST:
-        strobe_end_unseen(strobe_loc_of((const struct strobe_const_loc *)(uintptr_t)value));
         break;
     case STROBE_HANDLE_RUN_TIME:
         strobe_client_emit_numbers(STROBE_KIND_ZONE_END_AT, &value, 1);

@@ -37,12 +37,13 @@ static const struct strobe_gate closed_gate = {0, 0, ~0ull};
 /* The hot struct of a thread that emitted nothing yet, and then of its own where there is no memory for its state: no
  * word left, and an epoch that never is. Should the count of words left ever wrap, the epoch keeps the inline path from
  * a store, and strobe_ring_owns the slow one. */
-static struct strobe_hot no_hot = {0, ~0u};
-static __thread struct strobe_hot own_no_hot __attribute__((tls_model("initial-exec"))) = {0, ~0u};
+static struct strobe_front nowhere = {.hot = {0, ~0u}};
+static __thread struct strobe_front own_nowhere
+    __attribute__((tls_model("initial-exec"))) = {.hot = {0, ~0u}};
 
 STROBE_API const volatile struct strobe_gate *strobe_gate_now = &closed_gate;
 STROBE_API __thread struct strobe_hot *strobe_hot_now __attribute__((tls_model("initial-exec"))) =
-    &no_hot;
+    &nowhere.hot;
 
 /* What this copy of the library knows; survives a fork. */
 static struct {
@@ -67,7 +68,7 @@ static void leave_thread(void *hot);
 /* Whether the calling thread has no state. */
 static bool has_no_state(void)
 {
-    return strobe_hot_now == &no_hot || strobe_hot_now == &own_no_hot;
+    return strobe_hot_now == &nowhere.hot || strobe_hot_now == &own_nowhere.hot;
 }
 
 static_assert(offsetof(struct strobe_control, policy) - offsetof(struct strobe_control, active) ==
@@ -202,6 +203,7 @@ static void fill_pool(struct strobe_control *control, uint32_t n_chunks_max, con
         pool->session_recorder_start = self.session.recorder_start;
     }
     pool->n_chunks_max = n_chunks_max;
+    pool->dry_ticks = strobe_ring_dry_ticks(control->clock);
     pool->n_copies = 1;
     pool->next_dynamic = 1ull << 32;
     snprintf(pool->path, sizeof pool->path, "%s", path);
@@ -309,7 +311,7 @@ static void join_after_fork(void)
 {
     struct strobe_control *parents = self.control;
     strobe_gate_now = &closed_gate;
-    strobe_hot_now = &no_hot;
+    strobe_hot_now = &nowhere.hot;
     uint64_t next_id = parents ? parents->next_id : 1;
     self.control = NULL;
     self.owner = false;
@@ -322,7 +324,7 @@ static void follow(struct strobe_pool *pool)
 {
     self.control = pool->control;
     self.owner = false;
-    strobe_hot_now = &no_hot;
+    strobe_hot_now = &nowhere.hot;
     open_gate(pool->control);
     __atomic_add_fetch(&pool->n_copies, 1, __ATOMIC_RELAXED);
 }
@@ -414,14 +416,18 @@ static void describe_thread(struct strobe_pool *pool, struct strobe_thread *thre
         thread->generation = generation;
 }
 
+struct strobe_thread *strobe_client_known_thread(void)
+{
+    struct strobe_thread *thread = (struct strobe_thread *)strobe_hot_now;
+    return has_no_state() || !thread->track ? NULL : thread;
+}
+
 struct strobe_thread *strobe_client_thread(struct strobe_pool *pool)
 {
-    struct strobe_thread *thread = NULL;
+    struct strobe_thread *thread = strobe_client_known_thread();
     if (has_no_state())
         __atomic_store_n(&strobe_hot_now->cursor, 0, __ATOMIC_RELAXED); /* it counts no further */
-    else
-        thread = (struct strobe_thread *)strobe_hot_now;
-    if (thread && thread->track) {
+    if (thread) {
         if (thread->generation != pool->control->active) {
             strobe_ring_lock(pool);
             describe_thread(pool, thread);
@@ -439,7 +445,9 @@ struct strobe_thread *strobe_client_thread(struct strobe_pool *pool)
     if (thread)
         describe_thread(pool, thread);
     strobe_ring_unlock(pool);
-    strobe_hot_now = thread ? &thread->hot : &own_no_hot;
+    if (!thread && strobe_hot_now != &own_nowhere.hot)
+        own_nowhere.dry.until = 0; /* of a parent, before a fork */
+    strobe_hot_now = thread ? &thread->hot : &own_nowhere.hot;
     if (!thread)
         return NULL;
     if (self.keyed)
@@ -463,8 +471,9 @@ static void leave_thread(void *round)
     struct strobe_pool *pool = strobe_client_pool();
     struct strobe_thread *thread = (struct strobe_thread *)strobe_hot_now;
     if (pool && !has_no_state() && thread->track) {
-        strobe_hot_now = &no_hot;
+        strobe_hot_now = &nowhere.hot;
         strobe_ring_forget_sleep(pool, thread, &old); /* cancelled in its sleep */
+        strobe_client_settle_last(pool, thread, &old);
         strobe_ring_lock(pool);
         if (--thread->n_copies == 0)
             strobe_ring_end_thread(pool, thread);
@@ -572,10 +581,23 @@ static void wait_at_exit(const struct strobe_pool *pool)
 static void leave(struct strobe_pool *pool)
 {
     wait_at_exit(pool);
-    if (pool->control->n_chunks == 0 || (!pool->control->active && pool->control->detached_tick))
-        unlink(pool->path); /* nothing was ever recorded, or its recorder left with all of it */
+    const struct strobe_control *control = pool->control;
+    bool is_empty = !control->n_chunks && !(control->active && control->lost_first_tick);
+    if (is_empty || (!control->active && control->detached_tick))
+        unlink(pool->path); /* nothing was recorded or lost, or its recorder left with all of it */
     if (!pool->control->active)
         strobe_client_leave_session(self.dir);
+}
+
+/* The last ends of the calling thread. */
+static void settle(struct strobe_pool *pool)
+{
+    struct strobe_thread *thread = strobe_client_known_thread();
+    struct strobe_mask old;
+    strobe_ring_block(&old);
+    if (thread)
+        strobe_client_settle_last(pool, thread, &old);
+    strobe_ring_unblock(&old);
 }
 
 /* The program's signals stay open: it may wait here for a recorder. */
@@ -590,7 +612,7 @@ __attribute__((destructor(101))) static void stop(void)
     if (self.dir[0] && !self.control && !session_records())
         strobe_client_withdraw_denial();
     if (self.owner && pool && pool->magic == STROBE_POOL_MAGIC && pool->pid == (uint32_t)getpid())
-        leave(pool);
+        settle(pool), leave(pool);
     pthread_setcancelstate(cancel, NULL);
     errno = saved_errno;
 }

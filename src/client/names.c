@@ -100,7 +100,8 @@ static uint64_t id_in(uint64_t *slot, bool (*put)(struct strobe_pool *, uint64_t
     uint64_t word = __atomic_load_n(slot, __ATOMIC_RELAXED);
     if (word >= floor_now())
         return id_of(word);
-    if (!hold(&held))
+    const struct strobe_pool *pool = strobe_ring_own_pool();
+    if ((pool && strobe_ring_is_hopeless(pool)) || !hold(&held))
         return 0;
     word = *slot;
     if (word < held.pool->control->floor) {

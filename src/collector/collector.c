@@ -217,17 +217,20 @@ static struct strobe_proc *resumed_proc(struct strobe_collector *c, const char *
         c->next_proc_id = id + 1;
     if (!pool_name)
         return NULL;
-    if (STROBE_ARRAY_RESERVE(c->procs, c->cap_procs, c->n_procs + 1ull))
+    bool has_room = !STROBE_ARRAY_RESERVE(c->procs, c->cap_procs, c->n_procs + 1ull) &&
+                    strobe_collector_mark_seen(c, pool_name);
+    struct strobe_proc *proc = has_room ? calloc(1, sizeof *proc) : NULL;
+    if (!proc) {
+        c->no_memory = true;
         return NULL;
-    struct strobe_proc *proc =
-        strobe_collector_mark_seen(c, pool_name) ? calloc(1, sizeof *proc) : NULL;
-    if (!proc)
-        return NULL;
+    }
     snprintf(proc->name, sizeof proc->name, "%s", pool_name);
     proc->id = id;
     proc->pidfd = -1;
     proc->resumed = true;
-    if (strobe_ring_open(c->dir, proc->name, &proc->ring)) {
+    enum strobe_err err = strobe_ring_open(c->dir, proc->name, &proc->ring);
+    if (err) {
+        c->no_memory |= err == STROBE_ERR_NOMEM;
         strobe_proc_move(proc, STROBE_PROC_CLOSED);
     } else {
         strobe_collector_reach(c, proc);
@@ -309,6 +312,7 @@ void strobe_collector_end_process(struct strobe_collector *c, struct strobe_proc
 {
     describe_silent(c, proc);
     STROBE_ASSERT(proc->described || proc->resumed);
+    strobe_collector_lose_owed(c, proc);
     uint64_t numbers[] = {proc->id, tick_now(c), (uint64_t)proc->how, (uint64_t)proc->value};
     strobe_records_numbers(&c->block.records, STROBE_FACT_PROCESS_END, numbers, 4);
     strobe_proc_move(proc, STROBE_PROC_DRAINED);
@@ -350,7 +354,8 @@ static void poll_proc(struct strobe_collector *c, struct strobe_proc *proc, bool
                       uint64_t now)
 {
     STROBE_ASSERT(strobe_proc_is_live(proc));
-    bool news = strobe_ring_has_news(&proc->ring);
+    bool news = strobe_ring_has_news(&proc->ring) || proc->no_memory;
+    proc->no_memory = false;
     if (news)
         strobe_ring_scan(&proc->ring, strobe_collector_add_segment, proc);
     news |= proc->news;
@@ -491,6 +496,10 @@ void strobe_collector_exit_status(struct strobe_collector *c, uint32_t pid, int 
 
 /* ---- the end ---- */
 
+static const char no_memory_note[] =
+    "its recorder had no memory left to read all that the session's memory held; that was not in "
+    "this trace when the recording ended ('strobe recover' adds it)";
+
 void strobe_collector_stop(struct strobe_collector *c)
 {
     c->find_all = true;
@@ -505,7 +514,7 @@ void strobe_collector_stop(struct strobe_collector *c)
         c->names_left = c->dir_changed = true;
         strobe_collector_find_processes(c);
     }
-    c->no_memory = c->find_failed && !c->post_mortem;
+    c->no_memory |= c->find_failed;
     c->stopping = true;
     for (uint32_t i = 0; i < c->n_procs; i++)
         if (!strobe_proc_is_over(c->procs[i])) {
@@ -524,6 +533,7 @@ void strobe_collector_stop(struct strobe_collector *c)
         if (strobe_proc_is_over(proc))
             continue;
         describe_silent(c, proc);
+        strobe_collector_lose_owed(c, proc);
         proc->ring.control->detached_tick = tick_now(c);
         char text[160];
         snprintf(text, sizeof text,
@@ -531,9 +541,11 @@ void strobe_collector_stop(struct strobe_collector *c)
                      ? "process %u: no memory to read what it left"
                      : "process %u was still running when the recording ended",
                  proc->ring.pid);
-        c->no_memory |= strobe_proc_is_dead(proc);
+        c->no_memory |= strobe_proc_is_dead(proc) || proc->no_memory;
         strobe_collector_note(c, proc->id, text);
     }
+    if (c->no_memory && !c->post_mortem)
+        strobe_collector_note(c, 0, no_memory_note);
     strobe_collector_flush_events(c);
     c->end_tick = tick_now(c); /* names are looked up later, and are no part of the recording */
     STROBE_ASSERT(!c->n_pending && !c->block.enc.n_parts);
@@ -554,6 +566,7 @@ struct strobe_collector_status strobe_collector_status(struct strobe_collector *
         .n_threads = (uint32_t)totals.n_threads,
         .triggered = c->triggered,
         .disk_failed = c->block.disk_failed,
+        .no_memory = c->no_memory,
         .n_pool_full = totals.lost[STROBE_LOSS_POOL_FULL],
         .n_unrecorded = c->n_unrecorded,
         .size_limit = c->block.size_limit,
@@ -603,11 +616,14 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
     for (uint32_t i = 0; i < c->n_procs; i++)
         c->procs[i]->meta_dirty |= !strobe_proc_is_over(c->procs[i]);
     strobe_collector_sync_clock(c);
-    note_recording(c, c->end_tick ? c->end_tick : tick_now(c), 1);
+    uint64_t end_tick = c->end_tick ? c->end_tick : tick_now(c);
+    note_recording(c, end_tick, 1);
     note_overhead(c);
     strobe_collector_flush_records(c);
     if (c->block.records.n_records || strobe_build_losses_n(&c->block.losses))
         healthy = false;
+    if (!healthy)
+        strobe_build_losses_end(&c->block.losses, c->block.writer, end_tick);
     strobe_collector_keep_losses(c);
     if (healthy)
         remove_pools(c);

@@ -29,6 +29,8 @@ struct strobe_collector;
 struct strobe_collector_listener {
     void (*module)(void *context, const struct strobe_mapped_file *file);
     void (*stack)(void *context, uint32_t proc, const uint64_t *addresses, uint32_t n);
+    /* A location whose file is "PATH+0xADDRESS": a function of that file, `id` in its process. */
+    void (*function)(void *context, uint32_t proc, uint64_t id, const char *path, uint64_t vaddr);
     void *context; /* borrowed: must outlive the collector */
 };
 
@@ -61,7 +63,8 @@ struct strobe_collector_status {
     uint32_t n_live, n_procs, n_threads;
     bool triggered;
     bool disk_failed;
-    bool size_limit;       /* the file is as long as this process may make it (RLIMIT_FSIZE) */
+    bool no_memory;  /* at the end: the session's folder has more than the recorder could read */
+    bool size_limit; /* the file is as long as this process may make it (RLIMIT_FSIZE) */
     uint64_t n_pool_full;  /* of the lost: a pool had no room for them */
     uint32_t n_unrecorded; /* processes that could not take part */
     uint32_t n_unheard;

@@ -218,6 +218,7 @@ static const uint64_t *take_words(struct strobe_collector *c, struct strobe_proc
             at++;
         } else if (STROBE_WORD_IS_END(word)) {
             uint64_t id = (word >> 32) & STROBE_WORD_ID_MAX;
+            id = id ? id : strobe_collector_late_end(proc, &stream->track);
             if (id < proc->old_below)
                 name_old(c, proc, id);
             strobe_encode_zone_end(enc, tick_of(stream, word), id);

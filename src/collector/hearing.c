@@ -198,16 +198,23 @@ static void count_unheard(struct strobe_collector *c, struct strobe_proc *proc, 
     c->n_unheard++;
 }
 
+/* Whether threads without a slot may have dropped something without the lock: they did so before. */
+static bool drops_elsewhere(const struct strobe_proc *proc)
+{
+    return __atomic_load_n(&proc->ring.control->lost_first_tick, __ATOMIC_RELAXED) != 0;
+}
+
 /* A thread that never emitted has no word left, so that it would be inside: it can't have an event under way. */
 static void name_unheard(struct strobe_collector *c, struct ear *ear)
 {
     struct strobe_proc *proc = ear->proc;
     uint32_t pid = strobe_collector_pid(proc), n_before = c->n_unheard;
+    bool any = drops_elsewhere(proc);
     STROBE_ASSERT(strobe_proc_is_open(proc));
     struct strobe_slot *slot;
     for (uint32_t i = 0; i < ear->n && !ear->is_deaf; i++) {
         uint64_t track = track_of(proc, inner_tid(pid, ear->threads[i].tid));
-        if (track)
+        if (track || any)
             count_unheard(c, proc, track, ear->threads[i].tid);
     }
     for (uint64_t at = 0; ear->is_deaf && (slot = strobe_ring_slot(&proc->ring, &at));)
@@ -239,7 +246,7 @@ void strobe_collector_hear(struct strobe_collector *c)
     struct timespec step = {0, 100000};
     STROBE_ASSERT(c->stopping); /* the gates are shut */
     for (uint32_t i = 0; !ears && i < c->n_procs; i++)
-        if (strobe_proc_is_live(c->procs[i]))
+        if (strobe_proc_is_live(c->procs[i]) && !has_ended(c->procs[i]))
             count_unheard(c, c->procs[i], 0, 0);
     if (!ears)
         return;

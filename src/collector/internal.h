@@ -89,8 +89,9 @@ struct strobe_proc {
     uint64_t lost_seen[STROBE_LOSS_IN_CONTROL]; /* of what its control page counts */
     uint32_t holes_used;                        /* a bit for each entry of its table of holes */
     uint64_t n_damaged;
-    uint64_t n_refused; /* segments of more threads than there can be, not counted yet */
-    int how, value;     /* how it ended: 0 not known, 1 exit status, 2 signal */
+    uint64_t n_late_ends; /* of zones, stored when there was room again */
+    uint64_t n_refused;   /* segments of more threads than there can be, not counted yet */
+    int how, value;       /* how it ended: 0 not known, 1 exit status, 2 signal */
     struct strobe_stream_state meta;
     struct strobe_stream_state **streams; /* owned: hash by id, n_slots entries */
     uint32_t n_streams, n_slots;
@@ -142,7 +143,7 @@ struct strobe_collector {
     char dir[STROBE_PATH_MAX];
     uint32_t policy, stack_depth, only_pid;
     uint32_t pid_ns; /* of the recorder; 0: not known */
-    bool no_memory;  /* some process could not be joined for want of memory */
+    bool no_memory;  /* something in the folder could not be read for want of memory */
     bool ending;     /* the last look: what is unwritten stays so */
     bool post_mortem, stopping, triggered;
     uint64_t end_tick; /* when the recording ended; 0: it goes on */
@@ -212,6 +213,15 @@ struct strobe_stream_state *strobe_collector_stream(struct strobe_proc *proc, ui
 void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc *proc);
 /* Step over the losses that an earlier recorder counted. */
 void strobe_collector_skip_losses(struct strobe_collector *c, struct strobe_proc *proc);
+/* The next slot from `*at` on that a thread has, and its stream. NULL: no more. */
+struct strobe_slot *strobe_collector_next_slot(struct strobe_proc *proc, uint64_t *at,
+                                               struct strobe_stream_state **stream);
+/* Ends of zones that the process owes (owed.c): those of an earlier recorder; the location of one that has lost its time and comes now; at the end
+ * of the process or of the recording, all that are left are lost. */
+void strobe_collector_forget_owed(struct strobe_proc *proc);
+uint64_t strobe_collector_late_end(struct strobe_proc *proc, const struct strobe_track *track);
+void strobe_collector_lose_owed(struct strobe_collector *c, struct strobe_proc *proc);
+
 /* Count what its threads lost since the last look. */
 void strobe_collector_read_losses(struct strobe_collector *c, struct strobe_proc *proc);
 void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc *proc);

@@ -2,6 +2,7 @@
  * not list, and where programs' code lies, which it passes on to its listener.  SPDX-License-Identifier: MIT */
 #include "collector/internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -87,11 +88,32 @@ static void take_module(struct strobe_collector *c, const struct strobe_proc *pr
         strobe_collector_learn_module(c, proc, base, size, offset, build_id, path);
 }
 
+/* A location that stands for a function, by where it is in its file. */
+static void take_function(struct strobe_collector *c, const struct strobe_proc *proc,
+                          struct strobe_bytes in)
+{
+    char function[2048], path[4096], *end;
+    uint64_t id = strobe_get_varint(&in), line = strobe_get_varint(&in);
+    strobe_get_varint(&in);
+    if (line || !get_text(&in, function, sizeof function) || !get_text(&in, path, sizeof path) ||
+        in.bad)
+        return;
+    char *plus = path[0] == '/' ? strrchr(path, '+') : NULL;
+    if (!plus || strncmp(plus, "+0x", 3))
+        return;
+    uint64_t vaddr = strtoull(plus + 3, &end, 16);
+    *plus = 0;
+    if (!*end && end > plus + 3)
+        c->listener.function(c->listener.context, proc->id, id, path, vaddr);
+}
+
 void strobe_collector_learn_record(struct strobe_collector *c, const struct strobe_proc *proc,
                                    uint32_t kind, const uint8_t *fields, size_t n_bytes)
 {
     if (kind == STROBE_META_LOC && c->trigger_ns)
         learn_trigger(c, proc, strobe_bytes_over(fields, n_bytes));
+    if (kind == STROBE_META_LOC && c->listener.function)
+        take_function(c, proc, strobe_bytes_over(fields, n_bytes));
     if (kind == STROBE_META_MODULE)
         take_module(c, proc, strobe_bytes_over(fields, n_bytes));
 }

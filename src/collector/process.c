@@ -154,15 +154,14 @@ static void read_losses(struct strobe_collector *c, struct strobe_proc *proc,
         strobe_collector_lose(c, proc->id, stream->id, cause, lost, first, last);
         stream->lost_tick = last;
     }
-    uint64_t waited = slot->waited_ns;
-    if (waited > stream->waited_seen && waited < 1ull << 50)
+    uint64_t waited = strobe_slot_waited_ns(slot);
+    if (waited > stream->waited_seen)
         c->waited_ns += waited - stream->waited_seen;
     stream->waited_seen = waited;
 }
 
-/* The next slot from `*at` on that a thread has, and its stream. */
-static struct strobe_slot *next_taken(struct strobe_proc *proc, uint64_t *at,
-                                      struct strobe_stream_state **stream)
+struct strobe_slot *strobe_collector_next_slot(struct strobe_proc *proc, uint64_t *at,
+                                               struct strobe_stream_state **stream)
 {
     struct strobe_slot *slot;
     while ((slot = strobe_ring_slot(&proc->ring, at))) {
@@ -179,11 +178,11 @@ void strobe_collector_skip_losses(struct strobe_collector *c, struct strobe_proc
 {
     struct strobe_stream_state *stream;
     struct strobe_slot *slot;
-    for (uint64_t at = 0; (slot = next_taken(proc, &at, &stream));) {
+    for (uint64_t at = 0; (slot = strobe_collector_next_slot(proc, &at, &stream));) {
         for (uint32_t cause = 0; cause < STROBE_LOSS_IN_SLOT; cause++)
             stream->lost_seen[cause] = __atomic_load_n(&slot->n_dropped[cause], __ATOMIC_ACQUIRE);
         stream->lost_tick = strobe_collector_now(c);
-        stream->waited_seen = slot->waited_ns;
+        stream->waited_seen = strobe_slot_waited_ns(slot);
     }
     for (uint32_t cause = 0; cause < STROBE_LOSS_IN_CONTROL; cause++)
         proc->lost_seen[cause] =
@@ -270,7 +269,7 @@ void strobe_collector_read_losses(struct strobe_collector *c, struct strobe_proc
 {
     struct strobe_stream_state *stream;
     struct strobe_slot *slot;
-    for (uint64_t at = 0; (slot = next_taken(proc, &at, &stream));)
+    for (uint64_t at = 0; (slot = strobe_collector_next_slot(proc, &at, &stream));)
         read_losses(c, proc, stream, slot);
     read_lost_elsewhere(c, proc);
 }
@@ -279,7 +278,7 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
 {
     struct strobe_stream_state *stream;
     struct strobe_slot *slot;
-    for (uint64_t at = 0; (slot = next_taken(proc, &at, &stream));) {
+    for (uint64_t at = 0; (slot = strobe_collector_next_slot(proc, &at, &stream));) {
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
         read_losses(c, proc, stream, slot);
         if (!stream->slot_seen && !stream->named && proc->attached)
@@ -352,6 +351,7 @@ static void join_proc(struct strobe_collector *c, struct strobe_proc *proc)
         strobe_ring_detach(&proc->ring); /* as a killed recorder left it: no more under old names */
         strobe_collector_skip_old(proc);
         strobe_collector_skip_losses(c, proc);
+        strobe_collector_forget_owed(proc);
     }
     if (!is_dead && !c->stopping && !c->post_mortem)
         strobe_ring_attach(&proc->ring, c->policy, c->stack_depth);

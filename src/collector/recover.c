@@ -19,6 +19,7 @@
 #include "file/file_read.h"
 #include "file/replay.h"
 #include "ring/alive.h"
+#include "wire/tracy_notice.h"
 
 /* A thread as the file leaves it. */
 struct seen_track {
@@ -45,6 +46,10 @@ struct survey {
     struct strobe_file_totals totals;
     struct strobe_schema schema;
     bool has_session;
+    struct strobe_build_loss *ledger; /* owned: of the reserved one */
+    uint32_t n_ledger, cap_ledger;
+    bool has_ledger; /* the disk was full at some time */
+    bool has_ended;  /* its recorder, in good order: it had no room for the end of the file */
 };
 
 static uint32_t hash_track(uint64_t proc, uint64_t track)
@@ -121,6 +126,7 @@ static void free_survey(struct survey *s)
     free(s->tracks);
     free(s->pools);
     free(s->entries);
+    free(s->ledger);
 }
 
 static enum strobe_err add_entry(struct survey *s, const struct strobe_block_ref *ref,
@@ -262,6 +268,8 @@ static enum strobe_err survey_records(struct survey *s, const struct strobe_bloc
             err = note_pool(s, f[0].u, f[1].text, f[1].u, f[2].u);
         else if (record.kind == STROBE_FACT_LOSS && record.n_fields == 6)
             err = note_loss(s, f);
+        else if (record.kind == STROBE_FACT_RECORDING && record.n_fields == 2)
+            s->has_ended = f[1].u == 1;
         else if (record.kind == STROBE_META_PROCESS)
             err = count_process(s, record.proc);
         else if (record.kind == STROBE_META_THREAD && record.n_fields == 4 &&
@@ -404,11 +412,14 @@ static enum strobe_err recover_rest(strobe_recover_rest *rest, struct survey *s,
     return err;
 }
 
-/* Remove the session's folder once nothing is left in it but its page. */
+/* Remove the session's folder once nothing is left in it but its page and the socket of a dead recorder: a later recovery of another copy of
+ * the trace is not to take it for a session that lost nothing. */
 static void remove_session(const char *dir)
 {
-    char page[STROBE_PATH_MAX + 16], aside[STROBE_PATH_MAX + 32];
+    char page[STROBE_PATH_MAX + 16], aside[STROBE_PATH_MAX + 32], bell[STROBE_PATH_MAX + 16];
     snprintf(page, sizeof page, "%s/session", dir);
+    snprintf(bell, sizeof bell, "%s/" STROBE_TRACY_SOCKET_FILE, dir);
+    unlink(bell); /* its recorder is dead: nobody holds the session */
     snprintf(aside, sizeof aside, "%s-recovered-%d", dir, (int)getpid());
     if (rename(page, aside))
         return;
@@ -416,6 +427,53 @@ static void remove_session(const char *dir)
         rename(aside, page);
     else
         unlink(aside);
+}
+
+/* The reserved ledger: what a full disk cost, and whether the recorder ended in good order. */
+static enum strobe_err survey_ledger(struct strobe_file *file, struct survey *s)
+{
+    struct strobe_record_walk walk = {0};
+    struct strobe_record record;
+    size_t n;
+    uint8_t *slot = malloc(STROBE_FILE_LEDGER_SLOT);
+    enum strobe_err err = slot ? STROBE_OK : STROBE_ERR_NOMEM;
+    if (!err && strobe_file_ledger(file, slot, &n) == STROBE_OK) {
+        strobe_record_walk_over(slot, n, &s->schema, &walk);
+        while (!err && !strobe_record_walk_next(&walk, &record)) {
+            const struct strobe_field *f = record.fields;
+            s->has_ledger = true;
+            if (record.kind == STROBE_FACT_RECORDING && record.n_fields == 2)
+                s->has_ended = f[1].u == 1;
+            if (record.kind != STROBE_FACT_LOSS || record.n_fields != 6)
+                continue;
+            struct strobe_build_loss *loss =
+                STROBE_ARRAY_PUSH(s->ledger, s->n_ledger, s->cap_ledger);
+            err = loss ? STROBE_OK : STROBE_ERR_NOMEM;
+            if (loss)
+                *loss = (struct strobe_build_loss){.proc = (uint32_t)f[0].u,
+                                                   .track = f[1].u,
+                                                   .cause = (uint32_t)f[2].u,
+                                                   .count = f[3].u,
+                                                   .first = f[4].u,
+                                                   .last = f[5].u};
+        }
+    }
+    strobe_record_walk_free(&walk);
+    free(slot);
+    return err;
+}
+
+/* They are this recovery's to write now: should the disk still be full, its own ledger has them too. */
+static void take_over_ledger(const struct survey *s, struct strobe_collector *c)
+{
+    for (uint32_t i = 0; i < s->n_ledger; i++) {
+        const struct strobe_build_loss *loss = &s->ledger[i];
+        if (loss->cause >= STROBE_LOSS_COUNT)
+            continue;
+        strobe_build_losses_add(&c->block.losses, loss);
+        strobe_file_count_lost(c->block.writer, (enum strobe_loss)loss->cause, loss->count);
+    }
+    c->block.losses.in_ledger = s->n_ledger != 0;
 }
 
 /* What the session's memory held is gone with it, and so may be what was not synced: how much that was, nobody knows. It
@@ -464,11 +522,13 @@ static enum strobe_err append_rest(const char *path, const char *dir, struct sur
         return err;
     if (out->had_session) {
         err = strobe_collector_open(&options, writer, &c);
-        if (!err)
+        if (!err) {
+            take_over_ledger(s, c);
             err = resume_tracks(s, c);
+        }
         if (!err) {
             strobe_collector_stop(c);
-            if (!out->was_closed)
+            if (out->has_died)
                 strobe_collector_note(c, 0, died_note);
             if (out->is_new) { /* how many events that were, nobody knows: it counts as one */
                 strobe_collector_note(c, 0, gone_note);
@@ -486,11 +546,15 @@ static enum strobe_err append_rest(const char *path, const char *dir, struct sur
             enum strobe_err closed = strobe_collector_close(c);
             err = err ? err : closed;
         }
-    } else {
+    } else if (!s->has_ended) {
         err = note_missing_end(s, writer);
     }
     if (!err && last)
         last(writer);
+    if (err == STROBE_ERR_NOMEM) { /* a footer would call it whole: another try may have more */
+        strobe_file_abandon(writer);
+        return err;
+    }
     enum strobe_err finished = strobe_file_finish(writer);
     err = err ? err : finished;
     if (!err && out->had_session)
@@ -525,6 +589,10 @@ static enum strobe_err recover(const char *path, const char *session_dir, bool i
     }
     s.has_session = out->had_session;
     err = survey_file(file, &s, progress);
+    err = err ? err : survey_ledger(file, &s);
+    out->has_died = !out->was_closed && !s.has_ended;
+    /* Without a ledger the disk was not full: then blocks behind that record were lost with the power. */
+    s.has_ended = s.has_ended && s.has_ledger && !facts->n_holes;
     uint64_t end = facts->end, seq = facts->next_seq;
     out->n_holes = facts->n_holes;
     out->hole_bytes = facts->hole_bytes;

@@ -12,6 +12,7 @@
 
 struct strobe_recovery {
     bool was_closed;   /* the file had its footer already */
+    bool has_died;     /* its recorder: it did not end the recording itself */
     bool is_new;       /* it was made for what the session left: what its recorder wrote is gone */
     bool had_session;  /* the session's folder was still there */
     uint64_t n_before; /* events in the file before */

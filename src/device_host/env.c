@@ -1,5 +1,6 @@
 /* env.c - defaults, and what the environment says: tt-metal's variables by their names, and ours for the simulator. A variable is on
  * when its first character is 1, as there.  SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,22 +18,47 @@ static int is_set(const char *name)
     return value && *value && strcmp(value, "0") != 0;
 }
 
+/* Once per process and variable. */
+static void refuse(const char *name, const char *value, const char *wanted)
+{
+    enum { MAX = 32 };
+    static const char *told[MAX];
+    static unsigned n_told;
+    for (unsigned i = 0; i < n_told; i++)
+        if (!strcmp(told[i], name))
+            return;
+    if (n_told < MAX)
+        told[n_told++] = name;
+    fprintf(stderr, "strobe: %s=%s is not used: it wants %s\n", name, value, wanted);
+}
+
 static void read_u32(const char *name, uint32_t *number)
 {
     const char *value = getenv(name);
     char *end;
-    unsigned long is = value ? strtoul(value, &end, 10) : 0;
-    if (value && *value && !*end && is <= UINT32_MAX)
+    if (!value || !*value)
+        return;
+    unsigned long is = strtoul(value, &end, 10);
+    if (*value >= '0' && *value <= '9' && !*end && is <= UINT32_MAX)
         *number = (uint32_t)is;
+    else
+        refuse(name, value, "a whole number from 0 to 4294967295");
 }
 
-static void read_double(const char *name, double *number)
+/* Times and rates of the model: what is beyond a million of millions is no time that anybody means. */
+static void read_double(const char *name, double lowest, double *number)
 {
     const char *value = getenv(name);
-    char *end;
-    double is = value ? strtod(value, &end) : 0;
-    if (value && *value && !*end)
+    char *end, wanted[96];
+    if (!value || !*value)
+        return;
+    double is = strtod(value, &end);
+    if (end != value && !*end && is >= lowest && is <= 1e12) {
         *number = is;
+        return;
+    }
+    snprintf(wanted, sizeof wanted, "a number from %g to 1e12", lowest);
+    refuse(name, value, wanted);
 }
 
 static void set_defaults(struct strobe_device_options *options)
@@ -77,12 +103,12 @@ static void read_sim(struct strobe_device_options *options)
     read_u32("STROBE_SIM_GRID_X", &options->grid_x);
     read_u32("STROBE_SIM_GRID_Y", &options->grid_y);
     read_u32("STROBE_SIM_BANKS", &options->n_banks);
-    read_double("STROBE_SIM_MHZ", &options->frequency_mhz);
-    read_double("STROBE_SIM_OFFSET_NS", &options->offset_ns);
-    read_double("STROBE_SIM_DRIFT_PPM", &options->drift_ppm);
-    read_double("STROBE_SIM_JITTER_NS", &options->jitter_ns);
-    read_double("STROBE_SIM_CORE_ORIGIN_NS", &options->core_origin_ns);
-    read_double("STROBE_SIM_RESET_SKEW_NS", &options->reset_skew_ns);
+    read_double("STROBE_SIM_MHZ", 1, &options->frequency_mhz);
+    read_double("STROBE_SIM_OFFSET_NS", -1e12, &options->offset_ns);
+    read_double("STROBE_SIM_DRIFT_PPM", -1e12, &options->drift_ppm);
+    read_double("STROBE_SIM_JITTER_NS", 0, &options->jitter_ns);
+    read_double("STROBE_SIM_CORE_ORIGIN_NS", -1e12, &options->core_origin_ns);
+    read_double("STROBE_SIM_RESET_SKEW_NS", -1e12, &options->reset_skew_ns);
     uint32_t seed = (uint32_t)options->seed, hang_ms = 0;
     read_u32("STROBE_SIM_SEED", &seed);
     read_u32("STROBE_SIM_HANG_MS", &hang_ms);
@@ -93,6 +119,8 @@ static void read_sim(struct strobe_device_options *options)
     const char *clock = getenv("STROBE_SIM_CLOCK");
     if (clock && strcmp(clock, "virtual") == 0)
         options->clock = STROBE_DEVICE_CLOCK_VIRTUAL;
+    else if (clock && *clock)
+        refuse("STROBE_SIM_CLOCK", clock, "the word virtual");
 }
 
 /* What is recorded besides zones. All but two need the profiler to be on. */

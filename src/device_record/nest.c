@@ -8,7 +8,10 @@
 #include "base/array.h"
 #include "base/assert.h"
 
-enum { STEPS = 512 };
+enum {
+    STEPS = 512,
+    AHEAD = 24, /* zones: nine lines of the cache */
+};
 
 void strobe_nest_free(struct strobe_nest *nest)
 {
@@ -134,11 +137,12 @@ enum strobe_err strobe_nest_add_closed(struct strobe_nest *nest,
     if (!reserve(&nest->waiting, &nest->waiting_room, nest->n_waiting, n_zones))
         return STROBE_ERR_NOMEM;
     struct strobe_nest_zone *next = nest->waiting + nest->n_waiting;
-    /* other lanes had the cache since it was the turn of this one */
-    for (size_t i = 0; i < n_zones; i += 2)
-        __builtin_prefetch(next + i, 1);
     uint64_t before = latest_start(nest, top);
+    for (size_t i = 0; i < AHEAD && i < n_zones; i += 2)
+        __builtin_prefetch(next + i, 1);
     for (size_t i = 0; i < n_zones; i++) {
+        /* other lanes had the cache since it was the turn of this one; not all at once: the processor waits for few lines at a time */
+        __builtin_prefetch(next + AHEAD, 1);
         /* As it is, straight to its place: put together of its members it would be read before they are all stored. */
         memcpy(next, &zones[i], sizeof *next);
         STROBE_ASSERT(next < nest->waiting + nest->waiting_room && !next->kind);

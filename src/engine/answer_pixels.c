@@ -314,6 +314,7 @@ void strobe_engine_answer_pixels(struct strobe_engine *engine, const struct stro
     ask->lo = ask->lo < 1ull << 62 ? ask->lo : 1ull << 62;
     ask->hi = ask->hi < 1ull << 62 ? ask->hi : 1ull << 62;
     ask->hi = ask->hi < ask->lo ? ask->lo : ask->hi;
+    ask->from_afar = engine->tables.is_held;
     strobe_tables_update(&engine->tables);
     enum strobe_err err = read_lanes(&drawing, question) ? STROBE_OK : STROBE_ERR_NOMEM;
     if (!err)

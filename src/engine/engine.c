@@ -209,6 +209,7 @@ static const struct {
     {"regions", strobe_engine_answer_regions, 1},
     {"memory", strobe_engine_answer_memory, 1},
     {"locks", strobe_engine_answer_locks, 1},
+    {"clocks", strobe_engine_answer_clocks, 1},
     {"samples", strobe_engine_answer_samples, 1},
     {"sample", strobe_engine_answer_sample, 0},
     {"ghosts", strobe_engine_answer_ghosts, 0},
@@ -243,6 +244,11 @@ void strobe_engine_answer(struct strobe_engine *engine, const struct strobe_json
 }
 
 /* ---- opening ---- */
+
+void strobe_engine_hold(struct strobe_engine *engine)
+{
+    engine->tables.is_held = engine->strips.is_held = 1;
+}
 
 enum strobe_err strobe_engine_open(struct strobe_trace *trace, const char *name,
                                    struct strobe_engine **out)

@@ -60,6 +60,10 @@ enum strobe_err strobe_engine_open(struct strobe_trace *trace, const char *name,
                                    struct strobe_engine **out);
 void strobe_engine_close(struct strobe_engine *engine); /* NULL is allowed */
 
+/* The blocks of events can't be read yet: what they hold one by one is left out, and `read` of the trace's facts stays below 1. To be
+ * called before the first question; such an engine is closed and another opened when they can. */
+void strobe_engine_hold(struct strobe_engine *engine);
+
 /* The file may have grown. *grown: it has. */
 enum strobe_err strobe_engine_refresh(struct strobe_engine *engine, int *grown);
 
@@ -147,6 +151,8 @@ void strobe_engine_answer_memory(struct strobe_engine *engine, const struct stro
                                  struct strobe_reply *reply);
 void strobe_engine_answer_locks(struct strobe_engine *engine, const struct strobe_json *question,
                                 struct strobe_reply *reply);
+void strobe_engine_answer_clocks(struct strobe_engine *engine, const struct strobe_json *question,
+                                 struct strobe_reply *reply);
 void strobe_engine_answer_flows(struct strobe_engine *engine, const struct strobe_json *question,
                                 struct strobe_reply *reply);
 void strobe_engine_answer_frames(struct strobe_engine *engine, const struct strobe_json *question,

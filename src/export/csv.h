@@ -30,6 +30,7 @@ struct strobe_csv {
     uint32_t n_threads;
     struct strobe_csv_prefix *locs;  /* owned: STROBE_CSV_LOCS, by hash of the index */
     struct strobe_csv_prefix thread; /* of the last thread */
+    struct strobe_clock_part part;   /* of the clock, which the last zone was in */
 };
 
 /* 0: rows of this process are not wanted. */

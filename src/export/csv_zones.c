@@ -1,5 +1,6 @@
 /* csv_zones.c - one row per zone or span. The inner loop of `strobe csv`: what many rows share is
  * quoted once and copied.  SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <string.h>
 
 #include "export/csv.h"
@@ -150,25 +151,58 @@ static void put_named_loc(struct strobe_csv *csv, const struct strobe_note *note
     strobe_out_format(csv->out, ",%u,", row->line);
 }
 
+/* "start_ns,duration_ns,self_ns," of a zone that ended. Where it ends. */
+static char *put_ended(struct strobe_csv *csv, const struct strobe_zone_row *zone, char *at)
+{
+    const struct strobe_clock *clock = &csv->trace->clock;
+    struct strobe_clock_part *part = &csv->part;
+    int64_t start;
+    uint64_t duration, self;
+    if (!strobe_clock_part_has(part, zone->begin))
+        strobe_clock_find_part(clock, zone->begin, part);
+    if (strobe_clock_part_has(part, zone->begin)) {
+        start = strobe_clock_part_rel(part, zone->begin);
+        duration = strobe_clock_part_span_ns(part, zone->begin, zone->ticks);
+        self = strobe_clock_part_span_ns(part, zone->begin, zone->self);
+    } else {
+        start = strobe_clock_rel(clock, zone->begin);
+        duration = strobe_clock_span_ns(clock, zone->begin, zone->ticks);
+        self = strobe_clock_span_ns(clock, zone->begin, zone->self);
+    }
+    at = strobe_number_put_i(at, start);
+    *at++ = ',';
+    at = strobe_number_put_u(at, duration);
+    *at++ = ',';
+    at = strobe_number_put_u(at, self);
+    *at++ = ',';
+    return at;
+}
+
 /* start_ns,duration_ns,self_ns,depth, */
 static void put_times(struct strobe_csv *csv, const struct strobe_zone_row *zone)
 {
-    const struct strobe_clock *clock = &csv->trace->clock;
-    char *start = strobe_out_reserve(csv->out);
-    char *at = strobe_number_put_i(start, strobe_clock_rel(clock, zone->begin));
-    *at++ = ',';
+    char *start = strobe_out_reserve(csv->out), *at = start;
     if (zone->state == STROBE_ZONE_ENDED) {
-        at = strobe_number_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->ticks));
-        *at++ = ',';
-        at = strobe_number_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->self));
-        *at++ = ',';
+        at = put_ended(csv, zone, at);
     } else {
-        *at++ = ',';
-        *at++ = ',';
+        at = strobe_number_put_i(at, strobe_clock_rel(&csv->trace->clock, zone->begin));
+        memcpy(at, ",,,", 3);
+        at += 3;
     }
     at = strobe_number_put_u(at, zone->depth);
     *at++ = ',';
     csv->out->len += (size_t)(at - start);
+}
+
+/* A prefix, a whole number of lines of the cache at a time: copies of a known length take no call. */
+static char *copy_prefix(char *at, const struct strobe_csv_prefix *prefix)
+{
+    enum { LINE = 64 };
+    static_assert(STROBE_CSV_PREFIX % LINE == 0 && 2 * STROBE_CSV_PREFIX < STROBE_OUT_SLACK / 2,
+                  "what is too much is in the room, and in the slack");
+    for (uint32_t i = 0; i < prefix->n; i += LINE)
+        memcpy(at + i, prefix->text + i, LINE);
+    return at + prefix->n;
 }
 
 static void put_zone(struct strobe_csv *csv, const struct strobe_batch *batch,
@@ -195,18 +229,9 @@ static void put_plain(struct strobe_csv *csv, const struct strobe_zone_row *zone
                       const struct strobe_csv_prefix *loc)
 {
     static const char tail[] = ",,,ended\n"; /* its first comma ends `depth` */
-    const struct strobe_clock *clock = &csv->trace->clock;
     char *start = strobe_out_reserve(csv->out), *at = start;
-    memcpy(at, csv->thread.text, csv->thread.n);
-    at += csv->thread.n;
-    memcpy(at, loc->text, loc->n);
-    at = strobe_number_put_i(at + loc->n, strobe_clock_rel(clock, zone->begin));
-    *at++ = ',';
-    at = strobe_number_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->ticks));
-    *at++ = ',';
-    at = strobe_number_put_u(at, strobe_clock_span_ns(clock, zone->begin, zone->self));
-    *at++ = ',';
-    at = strobe_number_put_u(at, zone->depth);
+    at = copy_prefix(copy_prefix(at, &csv->thread), loc);
+    at = strobe_number_put_u(put_ended(csv, zone, at), zone->depth);
     *at++ = ',';
     memcpy(at, tail, sizeof tail - 1);
     csv->out->len += (size_t)(at - start) + sizeof tail - 1;

@@ -7,8 +7,9 @@
  *   <script type="text/plain" id="notes">      the notes that people made on it, JSON
  *   <script type="text/plain" id="sources">    source files, JSON, where they were asked for
  *   <script type="text/plain" id="code">       the disassembler, likewise
- *   <script type="text/plain" id="trace">      the trace, base64
+ *   <script type="text/plain" id="trace">      the trace's name, its size, how many of the pieces below come first
  *   <script>              web/single.js, allowed by its hash: makes blobs of the modules and starts
+ *   <script type="text/plain" data-trace="…">  the trace in pieces, base64: html_runs.c
  *
  * The policy allows scripts with that hash and blobs only, so that nothing in a trace can run.
  * SPDX-License-Identifier: MIT */
@@ -17,29 +18,12 @@
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/sha256.h"
+#include "export/html_runs.h"
 #include "page/page.h"
 
 #define DISASSEMBLER "code.wasm.gz"
-
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-static void put_base64(struct strobe_out *out, const uint8_t *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i += 3) {
-        uint32_t three = (uint32_t)bytes[i] << 16 | (i + 1 < n ? bytes[i + 1] << 8 : 0) |
-                         (i + 2 < n ? bytes[i + 2] : 0);
-        char *at = strobe_out_reserve(out);
-        at[0] = digits[three >> 18];
-        at[1] = digits[three >> 12 & 63];
-        at[2] = i + 1 < n ? digits[three >> 6 & 63] : '=';
-        at[3] = i + 2 < n ? digits[three & 63] : '=';
-        out->len += 4;
-    }
-}
 
 static int ends_with(const char *text, const char *end)
 {
@@ -53,7 +37,7 @@ static void put_hash(struct strobe_out *out, const struct strobe_page_file *file
     uint8_t hash[32];
     strobe_sha256_of(file->bytes, strobe_page_size(file), hash);
     strobe_out_text(out, " 'sha256-");
-    put_base64(out, hash, sizeof hash);
+    strobe_html_put_base64(out, hash, sizeof hash);
     strobe_out_char(out, '\'');
 }
 
@@ -90,7 +74,7 @@ static void put_policy(struct strobe_out *out, const struct strobe_page_file *fi
 static void put_module(struct strobe_out *out, const char *id, const struct strobe_page_file *file)
 {
     strobe_out_format(out, "<script type=\"text/plain\" id=\"%s\">", id);
-    put_base64(out, file->bytes, strobe_page_size(file));
+    strobe_html_put_base64(out, file->bytes, strobe_page_size(file));
     strobe_out_text(out, "</script>\n");
 }
 
@@ -131,34 +115,6 @@ static void put_escaped(struct strobe_out *out, const char *text)
     }
 }
 
-/* A browser takes long texts in pieces in half the time, and the page, which begins before them, can say how far they are. */
-static enum strobe_err put_trace(struct strobe_out *out, int fd)
-{
-    enum { PIECE = 16 }; /* buffers of an element */
-    uint8_t bytes[3 << 14];
-    off_t at = 0;
-    for (uint32_t i = 0;; i++) { /* whole threes, so that each piece has base64 of its own */
-        if (i % PIECE == 0)
-            strobe_out_format(out, "%s<script type=\"text/plain\" data-trace>",
-                              i ? "</script>\n" : "");
-        size_t n = 0;
-        while (n < sizeof bytes) {
-            ssize_t got = pread(fd, bytes + n, sizeof bytes - n, at + (off_t)n);
-            if (got < 0)
-                return STROBE_ERR_IO;
-            if (!got)
-                break;
-            n += (size_t)got;
-        }
-        put_base64(out, bytes, n);
-        if (n < sizeof bytes) {
-            strobe_out_text(out, "</script>\n");
-            return STROBE_OK;
-        }
-        at += (off_t)n;
-    }
-}
-
 /* JSON has '<' in strings only, where it can be escaped. */
 static void put_json(struct strobe_out *out, const char *id, const char *text)
 {
@@ -172,9 +128,9 @@ static void put_json(struct strobe_out *out, const char *id, const char *text)
     strobe_out_text(out, "</script>\n");
 }
 
-static void put_trace_tag(struct strobe_out *out, const struct strobe_html_options *options, int fd)
+static void put_trace_tag(struct strobe_out *out, const struct strobe_html_options *options,
+                          const struct strobe_html_runs *runs)
 {
-    struct stat known = {0};
     strobe_out_text(out, "<script type=\"text/plain\" id=\"trace\" data-name=\"");
     put_escaped(out, options->name);
     strobe_out_char(out, '"');
@@ -183,9 +139,9 @@ static void put_trace_tag(struct strobe_out *out, const struct strobe_html_optio
     if (options->has_range)
         strobe_out_format(out, " data-view=\"%" PRId64 ",%" PRId64 "\"", options->from_ns,
                           options->to_ns);
-    if (!fstat(fd, &known))
-        strobe_out_format(out, " data-bytes=\"%lld\"", (long long)known.st_size);
-    strobe_out_text(out, "></script>\n<script>");
+    strobe_out_format(out, " data-bytes=\"%" PRIu64 "\" data-first=\"%" PRIu64 "\"></script>\n",
+                      runs->n_bytes, strobe_html_runs_first_pieces(runs));
+    strobe_out_text(out, "<script>");
 }
 
 enum strobe_err strobe_html_write(int fd, const struct strobe_html_options *options,
@@ -193,6 +149,12 @@ enum strobe_err strobe_html_write(int fd, const struct strobe_html_options *opti
 {
     size_t n_files;
     const struct strobe_page_file *files = strobe_page_files(&n_files);
+    struct strobe_html_runs runs = {0};
+    enum strobe_err err = strobe_html_runs_find(fd, &runs);
+    if (err) {
+        strobe_html_runs_free(&runs);
+        return err;
+    }
     strobe_out_text(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     put_policy(out, files, n_files);
     strobe_out_text(out, "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
@@ -206,11 +168,12 @@ enum strobe_err strobe_html_write(int fd, const struct strobe_html_options *opti
         put_json(out, "sources", options->sources);
     if (options->sources && strobe_page_find(DISASSEMBLER))
         put_module(out, "code", strobe_page_find(DISASSEMBLER));
-    put_trace_tag(out, options, fd);
+    put_trace_tag(out, options, &runs);
     const struct strobe_page_file *start = strobe_page_find("single.js");
     strobe_out_bytes(out, (const char *)start->bytes, strobe_page_size(start));
     strobe_out_text(out, "</script>\n");
-    enum strobe_err err = put_trace(out, fd);
+    err = strobe_html_runs_put(&runs, fd, out);
+    strobe_html_runs_free(&runs);
     strobe_out_text(out, "</body>\n</html>\n");
     return err;
 }

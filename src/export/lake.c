@@ -13,16 +13,10 @@
 #include "base/assert.h"
 #include "base/out.h"
 #include "export/parquet.h"
+#include "export/row_order.h"
 #include "query/trace.h"
 
-enum { GROUP_ROWS = 1 << 18, DIGIT = 11 };
-
-/* Rows in the order in which they are written. */
-struct order {
-    uint32_t *rows, *other; /* owned: room entries */
-    uint64_t *keys, *other_keys;
-    uint32_t room;
-};
+enum { GROUP_ROWS = 1 << 16 };
 
 /* Columns of a reader with a meaning here; -1: it has none. */
 struct columns {
@@ -33,7 +27,7 @@ struct lake {
     struct strobe_sql *sql;           /* borrowed */
     const struct strobe_trace *trace; /* borrowed */
     char *base;                       /* owned: the folder of run and host */
-    struct order order;
+    struct strobe_row_order order;
     struct strobe_lake_result *result; /* borrowed */
 };
 
@@ -80,84 +74,36 @@ static void put_pair(struct strobe_out *out, const char *key, const char *value,
 
 /* ---- order ---- */
 
-static enum strobe_err reserve(struct order *order, uint32_t n)
-{
-    if (n <= order->room)
-        return STROBE_OK;
-    free(order->rows);
-    free(order->other);
-    free(order->keys);
-    free(order->other_keys);
-    order->rows = malloc(n * sizeof *order->rows);
-    order->other = malloc(n * sizeof *order->other);
-    order->keys = malloc(n * sizeof *order->keys);
-    order->other_keys = malloc(n * sizeof *order->other_keys);
-    order->room = order->rows && order->other && order->keys && order->other_keys ? n : 0;
-    return order->room ? STROBE_OK : STROBE_ERR_NOMEM;
-}
-
-/* One pass of a radix sort, by the digit from `shift` on. */
-static void sort_digit(struct order *order, uint32_t n, unsigned shift)
-{
-    uint32_t starts[1 << DIGIT] = {0}, sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        starts[order->keys[i] >> shift & ((1 << DIGIT) - 1)]++;
-    for (unsigned i = 0; i < 1 << DIGIT; i++) {
-        uint32_t count = starts[i];
-        starts[i] = sum;
-        sum += count;
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t to = starts[order->keys[i] >> shift & ((1 << DIGIT) - 1)]++;
-        order->other_keys[to] = order->keys[i];
-        order->other[to] = order->rows[i];
-    }
-    uint32_t *rows = order->rows;
-    uint64_t *keys = order->keys;
-    order->rows = order->other;
-    order->keys = order->other_keys;
-    order->other = rows;
-    order->other_keys = keys;
-}
-
-/* Sort the rows by the keys that were set, which are below 1 << n_bits. */
-static void sort_keys(struct order *order, uint32_t n, uint64_t all_bits)
-{
-    for (unsigned shift = 0; shift < 64 && all_bits >> shift; shift += DIGIT)
-        sort_digit(order, n, shift);
-}
-
 /* Sort the rows by a column of int32_t, and keep their order where it is equal. */
-static void sort_by_id(struct order *order, uint32_t n, const struct strobe_column *column)
+static void sort_by_id(struct strobe_row_order *order, uint32_t n,
+                       const struct strobe_column *column)
 {
-    uint64_t all_bits = 0;
+    const int32_t *ids = column->values;
+    uint32_t other_bits = 0;
     for (uint32_t i = 0; i < n; i++)
-        all_bits |= order->keys[i] = (uint32_t)((int32_t *)column->values)[order->rows[i]];
-    sort_keys(order, n, all_bits);
+        other_bits |= (uint32_t)(ids[i] ^ ids[0]);
+    for (uint32_t i = 0; other_bits && i < n; i++)
+        order->keys[i] = (uint32_t)ids[order->rows[i]];
+    if (other_bits)
+        strobe_row_order_sort(order, n);
 }
 
 /* Rows of a batch by process, track and start, of those that the table has: then starts, ids and parents ascend. */
-static enum strobe_err sort_rows(struct order *order, const struct strobe_column_batch *batch,
+static enum strobe_err sort_rows(struct strobe_row_order *order,
+                                 const struct strobe_column_batch *batch,
                                  const struct columns *columns)
 {
     uint32_t n = batch->n_rows;
-    uint64_t all_bits = 0, least = UINT64_MAX;
-    if (reserve(order, n))
-        return STROBE_ERR_NOMEM;
-    for (uint32_t i = 0; i < n; i++) {
-        order->rows[i] = i;
-        order->keys[i] =
-            columns->ts < 0
-                ? 0
-                : (uint64_t)((int64_t *)batch->columns[columns->ts].values)[i] + (1ull << 63);
-        least = order->keys[i] < least ? order->keys[i] : least;
-    }
+    enum strobe_err err = strobe_row_order_start(order, n);
+    if (err || columns->ts < 0)
+        return err;
     for (uint32_t i = 0; i < n; i++)
-        all_bits |= order->keys[i] -= least;
-    sort_keys(order, n, all_bits);
-    if (columns->ts >= 0 && columns->track >= 0)
+        order->keys[i] =
+            (uint64_t)((int64_t *)batch->columns[columns->ts].values)[i] + (1ull << 63);
+    strobe_row_order_sort(order, n);
+    if (columns->track >= 0)
         sort_by_id(order, n, &batch->columns[columns->track]);
-    if (columns->ts >= 0 && columns->process >= 0)
+    if (columns->process >= 0)
         sort_by_id(order, n, &batch->columns[columns->process]);
     return STROBE_OK;
 }
@@ -206,7 +152,7 @@ static enum strobe_err write_whole(struct lake *lake, struct strobe_columns *rea
         if (!err)
             err =
                 fail(lake, strobe_parquet_put(file, batch, lake->order.rows, batch->n_rows), path);
-        strobe_column_batch_free(batch);
+        strobe_columns_return(reader, batch);
     }
     strobe_parquet_drop(file);
     return err;
@@ -227,7 +173,8 @@ static int is_shared(const struct strobe_trace *trace, uint32_t process, const c
         char room[STROBE_NAME_ROOM];
         uint32_t n;
         const char *other = strobe_trace_process_name(trace, i, room, &n);
-        if (i != process && n == n_name && !memcmp(other, name, n))
+        if (strobe_trace_first_process(trace, i) != strobe_trace_first_process(trace, process) &&
+            n == n_name && !memcmp(other, name, n))
             return 1;
     }
     return 0;
@@ -315,7 +262,7 @@ static enum strobe_err write_parts(struct lake *lake, struct strobe_columns *rea
             lake->result->n_zones += is_zone ? batch->n_rows : 0;
             err = put_parts(lake, &parts, reader, table, batch, &batch->columns[columns->process]);
         }
-        strobe_column_batch_free(batch);
+        strobe_columns_return(reader, batch);
     }
     return end_parts(lake, &parts, err == STROBE_ERR_END ? STROBE_OK : err);
 }
@@ -370,10 +317,7 @@ enum strobe_err strobe_lake_write(struct strobe_sql *sql, const char *folder, co
     for (unsigned i = 0; !err && (table = strobe_sql_table(i, &columns, &help)); i++)
         if (strcmp(table, "zone_sum")) /* its rows depend on the question */
             err = write_table(&lake, table);
-    free(lake.order.rows);
-    free(lake.order.other);
-    free(lake.order.keys);
-    free(lake.order.other_keys);
+    strobe_row_order_free(&lake.order);
     free(lake.base);
     return err;
 }

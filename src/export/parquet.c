@@ -23,7 +23,7 @@
 
 enum { PLAIN = 0, PLAIN_DICTIONARY = 2, RLE = 3, DELTA = 5, RLE_DICTIONARY = 8 }; /* encodings */
 enum { CODEC_ZSTD = 6, ZSTD_LEVEL = 1 };
-enum { MAX_DICTIONARY = 1 << 15, TRIAL = 4096 };
+enum { MAX_DICTIONARY = 1 << 15, TRIAL = 4096, NEAR = 1 << 16 };
 
 /* The parts of a column chunk that the footer needs. */
 struct chunk {
@@ -34,6 +34,13 @@ struct chunk {
     uint8_t has_range;
     uint8_t n_range;        /* bytes of least and most */
     char least[8], most[8]; /* little-endian */
+};
+
+/* What a chunk is made of: rows of a column, by their numbers; NULL: all. */
+struct picked {
+    const struct strobe_column *column; /* borrowed */
+    const uint32_t *rows;               /* borrowed */
+    uint32_t n_rows, n_nulls;
 };
 
 struct column {
@@ -58,7 +65,12 @@ struct strobe_parquet {
     char *packed; /* owned */
     size_t packed_room;
     ZSTD_CCtx *zstd; /* owned */
-    struct strobe_map numbers;
+    /* A dictionary of numbers: */
+    int64_t *dictionary; /* owned: MAX_DICTIONARY */
+    uint32_t n_dictionary;
+    uint32_t
+        *near; /* owned: NEAR, all 0 between uses: codes + 1 of numbers that are near the least */
+    struct strobe_map far; /* codes of the others */
 };
 
 static enum strobe_err put_bytes(struct strobe_parquet *file, const void *bytes, size_t n)
@@ -97,7 +109,9 @@ void strobe_parquet_drop(struct strobe_parquet *file)
     free(file->part);
     strobe_out_free(&file->page);
     strobe_out_free(&file->head);
-    strobe_map_free(&file->numbers);
+    free(file->dictionary);
+    free(file->near);
+    strobe_map_free(&file->far);
     ZSTD_freeCCtx(file->zstd);
     free(file);
 }
@@ -127,7 +141,10 @@ enum strobe_err strobe_parquet_open(const char *path, const struct strobe_column
     file->first = first;
     file->path = strdup(path);
     file->zstd = ZSTD_createCCtx();
-    enum strobe_err err = file->path && file->zstd && asprintf(&file->part, "%s.part", path) > 0
+    file->dictionary = malloc(MAX_DICTIONARY * sizeof *file->dictionary);
+    file->near = calloc(NEAR, sizeof *file->near);
+    enum strobe_err err = file->path && file->zstd && file->dictionary && file->near &&
+                                  asprintf(&file->part, "%s.part", path) > 0
                               ? name_columns(file, reader)
                               : STROBE_ERR_NOMEM;
     if (!err) {
@@ -200,16 +217,31 @@ static void put_u32(struct strobe_out *out, uint32_t value)
     strobe_out_bytes(out, bytes, 4);
 }
 
+static int is_null(const struct picked *picked, uint32_t i)
+{
+    return strobe_column_is_null(picked->column, picked->rows ? picked->rows[i] : i);
+}
+
 /* Begin a data page: which rows are not NULL. */
-static void put_levels(struct strobe_parquet *file, const struct strobe_column *column,
-                       const uint32_t *rows, uint32_t n_rows)
+static void put_levels(struct strobe_parquet *file, const struct picked *picked)
 {
     struct strobe_out *page = &file->page;
     strobe_out_clear(page);
     put_u32(page, 0);
-    for (uint32_t i = 0; i < n_rows; i++)
-        file->codes[i] = !strobe_column_is_null(column, rows ? rows[i] : i);
-    strobe_parquet_hybrid(page, file->codes, n_rows, 1);
+    if (!picked->n_nulls || picked->n_nulls == picked->n_rows) {
+        strobe_parquet_run(page, !picked->n_nulls, picked->n_rows, 1);
+    } else {
+        uint64_t n_groups = ((uint64_t)picked->n_rows + 7) / 8;
+        strobe_thrift_varint(page, n_groups << 1 | 1);
+        char *room = strobe_out_need(page, n_groups);
+        for (uint64_t i = 0; room && i < n_groups; i++) {
+            unsigned bits = 0;
+            for (uint32_t k = 0; k < 8 && i * 8 + k < picked->n_rows; k++)
+                bits |= (unsigned)!is_null(picked, (uint32_t)i * 8 + k) << k;
+            room[i] = (char)bits;
+        }
+        page->len += room ? n_groups : 0;
+    }
     if (page->error)
         return;
     size_t n = page->len - 4;
@@ -218,61 +250,114 @@ static void put_levels(struct strobe_parquet *file, const struct strobe_column *
 }
 
 /* The values that are not NULL, as numbers, in file->values. Their number. */
-static uint32_t gather(struct strobe_parquet *file, const struct strobe_column *column,
-                       const uint32_t *rows, uint32_t n_rows)
+static uint32_t gather(struct strobe_parquet *file, const struct picked *picked)
 {
+    const struct strobe_column *column = picked->column;
+    const uint32_t *rows = picked->rows;
     int is_wide = strobe_column_width(column->type) == 8;
     const int64_t *wide = column->values;
     const int32_t *narrow = column->values;
+    int64_t *values = file->values;
     uint32_t n = 0;
-    for (uint32_t i = 0; i < n_rows; i++) {
+    if (picked->n_nulls == picked->n_rows)
+        return 0;
+    if (!picked->n_nulls && rows && is_wide) {
+        for (uint32_t i = 0; i < picked->n_rows; i++)
+            values[i] = wide[rows[i]];
+        return picked->n_rows;
+    }
+    if (!picked->n_nulls && rows) {
+        for (uint32_t i = 0; i < picked->n_rows; i++)
+            values[i] = narrow[rows[i]];
+        return picked->n_rows;
+    }
+    for (uint32_t i = 0; i < picked->n_rows; i++) {
         uint32_t row = rows ? rows[i] : i;
-        file->values[n] = is_wide ? wide[row] : narrow[row];
-        n += column->n_nulls ? !strobe_column_is_null(column, row) : 1;
+        values[n] = is_wide ? wide[row] : narrow[row];
+        n += picked->n_nulls ? !strobe_column_is_null(column, row) : 1;
     }
     return n;
 }
 
+/* Little-endian, as the format is. */
 static void put_plain(struct strobe_out *page, const int64_t *values, uint32_t n, size_t width)
 {
-    for (uint32_t i = 0; i < n; i++)
-        strobe_out_bytes(page, (const char *)&values[i],
-                         width); /* little-endian, as the format is */
+    char *room = strobe_out_need(page, n * width);
+    if (!room)
+        return;
+    if (width == sizeof *values)
+        memcpy(room, values, n * width);
+    for (uint32_t i = 0; width != sizeof *values && i < n; i++)
+        memcpy(room + i * width, &values[i], width);
+    page->len += n * width;
 }
 
 /* The range of numbers, for readers that skip row groups. */
 static void note_range(const struct strobe_parquet *file, struct chunk *chunk, uint32_t n,
-                       size_t width)
+                       size_t width, int64_t *least, int64_t *most)
 {
-    if (!n)
-        return;
-    int64_t least = file->values[0], most = least;
+    *least = *most = n ? file->values[0] : 0;
     for (uint32_t i = 1; i < n; i++) {
-        least = file->values[i] < least ? file->values[i] : least;
-        most = file->values[i] > most ? file->values[i] : most;
+        *least = file->values[i] < *least ? file->values[i] : *least;
+        *most = file->values[i] > *most ? file->values[i] : *most;
     }
-    chunk->has_range = 1;
+    chunk->has_range = n > 0;
     chunk->n_range = (uint8_t)width;
-    memcpy(chunk->least, &least, width);
-    memcpy(chunk->most, &most, width);
+    memcpy(chunk->least, least, width);
+    memcpy(chunk->most, most, width);
+}
+
+/* The code of a number that is far from the least. 0: no memory. */
+static int find_far_code(struct strobe_parquet *file, int64_t value, uint32_t *code)
+{
+    uint64_t *found;
+    if (strobe_map_add(&file->far, (uint64_t)value, &found))
+        return 0;
+    if (!*found)
+        *found = file->n_dictionary + 1ull; /* its code + 1: the caller adds it to the dictionary */
+    *code = (uint32_t)*found;
+    return 1;
+}
+
+/* Codes of the numbers from..to. 0: the dictionary would be too large. */
+static int find_some_codes(struct strobe_parquet *file, uint32_t from, uint32_t to, int64_t least)
+{
+    for (uint32_t i = from; i < to; i++) {
+        int64_t value = file->values[i];
+        uint64_t distance = (uint64_t)value - (uint64_t)least;
+        uint32_t code = 0;
+        if (distance < NEAR)
+            code = file->near[distance];
+        else if (!find_far_code(file, value, &code))
+            return 0;
+        if (!code || code > file->n_dictionary) {
+            if (file->n_dictionary == MAX_DICTIONARY)
+                return 0;
+            file->dictionary[file->n_dictionary++] = value;
+            code = file->n_dictionary;
+            if (distance < NEAR)
+                file->near[distance] = code;
+        }
+        file->codes[i] = code - 1;
+    }
+    return 1;
 }
 
 /* Codes of a dictionary of the numbers. 0: it would be too large to be worth it. */
-static int find_codes(struct strobe_parquet *file, uint32_t n)
+static int find_codes(struct strobe_parquet *file, uint32_t n, int64_t least)
 {
-    strobe_map_free(&file->numbers);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t n_before = file->numbers.n;
-        uint64_t *code;
-        if (strobe_map_add(&file->numbers, (uint64_t)file->values[i], &code))
-            return 0;
-        if (file->numbers.n > n_before)
-            *code = n_before;
-        file->codes[i] = (uint32_t)*code;
-        if (file->numbers.n > MAX_DICTIONARY || (i == TRIAL && file->numbers.n > TRIAL / 2))
-            return 0;
+    uint32_t n_trial = n < TRIAL + 1 ? n : TRIAL + 1;
+    file->n_dictionary = 0;
+    strobe_map_free(&file->far);
+    int is_worth_it = find_some_codes(file, 0, n_trial, least) &&
+                      !(n > TRIAL && file->n_dictionary > TRIAL / 2) &&
+                      find_some_codes(file, n_trial, n, least);
+    for (uint32_t i = 0; i < file->n_dictionary; i++) {
+        uint64_t distance = (uint64_t)file->dictionary[i] - (uint64_t)least;
+        if (distance < NEAR)
+            file->near[distance] = 0;
     }
-    return 1;
+    return is_worth_it;
 }
 
 static int is_steady(const char *name)
@@ -281,46 +366,53 @@ static int is_steady(const char *name)
     return (n >= 2 && (!strcmp(name + n - 2, "ts") || !strcmp(name + n - 2, "id")));
 }
 
-/* The dictionary page, then the data page with its codes. */
+/* The dictionary page, then the data page with its codes: file->codes, or all 0. */
 static enum strobe_err put_coded(struct strobe_parquet *file, struct chunk *chunk,
-                                 const struct strobe_column *column, const uint32_t *rows,
-                                 uint32_t n_rows, uint32_t n, uint32_t n_dictionary)
+                                 const struct picked *picked, uint32_t n, uint32_t n_dictionary)
 {
-    uint32_t *codes = (uint32_t *)file->values; /* the levels need the other room */
-    memcpy(codes, file->codes, n * sizeof *codes);
     chunk->dictionary_at = file->at;
     chunk->encoding = RLE_DICTIONARY;
     enum strobe_err err = put_page(file, chunk, 1, n_dictionary);
     chunk->at = file->at;
-    put_levels(file, column, rows, n_rows);
+    put_levels(file, picked);
     unsigned width = strobe_parquet_width(n_dictionary ? n_dictionary - 1 : 0);
     strobe_out_char(&file->page, (char)width);
-    strobe_parquet_hybrid(&file->page, codes, n, width);
-    return err ? err : put_page(file, chunk, 0, n_rows);
+    if (n_dictionary > 1)
+        strobe_parquet_hybrid(&file->page, file->codes, n, width);
+    else
+        strobe_parquet_run(&file->page, 0, n, width);
+    return err ? err : put_page(file, chunk, 0, picked->n_rows);
 }
 
 static enum strobe_err put_numbers(struct strobe_parquet *file, struct chunk *chunk,
-                                   const struct column *what, const struct strobe_column *column,
-                                   const uint32_t *rows, uint32_t n_rows)
+                                   const struct column *what, const struct picked *picked)
 {
     size_t width = strobe_column_width(what->type);
-    uint32_t n = gather(file, column, rows, n_rows);
+    uint32_t n = gather(file, picked);
+    int64_t least = 0, most = 0;
     if (what->type != STROBE_COLUMN_REAL)
-        note_range(file, chunk, n, width);
+        note_range(file, chunk, n, width, &least, &most);
     int is_delta = what->type == STROBE_COLUMN_INT && is_steady(what->name);
-    if (!is_delta && what->type != STROBE_COLUMN_REAL && find_codes(file, n)) {
-        strobe_out_clear(&file->page);
-        for (uint32_t i = 0; i < file->numbers.n; i++)
-            strobe_out_bytes(&file->page, (const char *)&file->numbers.entries[i].key, width);
-        return put_coded(file, chunk, column, rows, n_rows, n, file->numbers.n);
+    int is_coded = 0;
+    if (!is_delta && what->type != STROBE_COLUMN_REAL && least == most) { /* one number, or none */
+        file->dictionary[0] = least;
+        file->n_dictionary = n > 0;
+        is_coded = 1;
+    } else if (!is_delta && what->type != STROBE_COLUMN_REAL) {
+        is_coded = find_codes(file, n, least);
     }
-    put_levels(file, column, rows, n_rows);
+    if (is_coded) {
+        strobe_out_clear(&file->page);
+        put_plain(&file->page, file->dictionary, file->n_dictionary, width);
+        return put_coded(file, chunk, picked, n, file->n_dictionary);
+    }
+    put_levels(file, picked);
     chunk->encoding = is_delta ? DELTA : PLAIN;
     if (is_delta)
         strobe_parquet_delta(&file->page, file->values, n);
     else
         put_plain(&file->page, file->values, n, width);
-    return put_page(file, chunk, 0, n_rows);
+    return put_page(file, chunk, 0, picked->n_rows);
 }
 
 static void put_text(struct strobe_out *page, const struct strobe_column_texts *texts, uint32_t i)
@@ -333,56 +425,61 @@ static void put_text(struct strobe_out *page, const struct strobe_column_texts *
 
 /* A dictionary with the texts that occur. */
 static enum strobe_err put_names(struct strobe_parquet *file, struct chunk *chunk,
-                                 const struct strobe_column *column, const uint32_t *rows,
-                                 uint32_t n_rows)
+                                 const struct picked *picked)
 {
-    uint32_t n = gather(file, column, rows, n_rows), n_used = 0;
-    uint32_t *places = calloc((size_t)column->texts.n + 1, sizeof *places);
+    const struct strobe_column_texts *texts = &picked->column->texts;
+    uint32_t n = gather(file, picked), n_used = 0;
+    uint32_t *places = calloc((size_t)texts->n + 1, sizeof *places);
     if (!places)
         return STROBE_ERR_NOMEM;
     strobe_out_clear(&file->page);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t code = (uint32_t)file->values[i];
-        STROBE_ASSERT(code < column->texts.n);
+        STROBE_ASSERT(code < texts->n);
         if (!places[code]) {
             places[code] = ++n_used;
-            put_text(&file->page, &column->texts, code);
+            put_text(&file->page, texts, code);
         }
         file->codes[i] = places[code] - 1;
     }
     free(places);
-    return put_coded(file, chunk, column, rows, n_rows, n, n_used);
+    return put_coded(file, chunk, picked, n, n_used);
 }
 
 static enum strobe_err put_texts(struct strobe_parquet *file, struct chunk *chunk,
-                                 const struct strobe_column *column, const uint32_t *rows,
-                                 uint32_t n_rows)
+                                 const struct picked *picked)
 {
-    put_levels(file, column, rows, n_rows);
+    put_levels(file, picked);
     chunk->encoding = PLAIN;
-    for (uint32_t i = 0; i < n_rows; i++) {
-        uint32_t row = rows ? rows[i] : i;
-        if (!strobe_column_is_null(column, row))
-            put_text(&file->page, &column->texts, row);
-    }
-    return put_page(file, chunk, 0, n_rows);
+    for (uint32_t i = 0; picked->n_nulls < picked->n_rows && i < picked->n_rows; i++)
+        if (!is_null(picked, i))
+            put_text(&file->page, &picked->column->texts, picked->rows ? picked->rows[i] : i);
+    return put_page(file, chunk, 0, picked->n_rows);
+}
+
+/* NULLs among the rows of a batch. */
+static uint32_t count_nulls(const struct picked *picked, uint32_t n_batch)
+{
+    uint32_t n = 0;
+    if (!picked->column->n_nulls || picked->column->n_nulls == n_batch)
+        return picked->column->n_nulls ? picked->n_rows : 0;
+    for (uint32_t i = 0; i < picked->n_rows; i++)
+        n += (uint32_t)is_null(picked, i);
+    return n;
 }
 
 static enum strobe_err put_chunk(struct strobe_parquet *file, const struct column *what,
-                                 const struct strobe_column *column, const uint32_t *rows,
-                                 uint32_t n_rows)
+                                 const struct picked *picked)
 {
     struct chunk *chunk = STROBE_ARRAY_PUSH(file->chunks, file->n_chunks, file->chunks_room);
     if (!chunk)
         return STROBE_ERR_NOMEM;
-    *chunk = (struct chunk){.at = file->at, .n_values = n_rows};
-    for (uint32_t i = 0; column->n_nulls && i < n_rows; i++)
-        chunk->n_nulls += (uint32_t)strobe_column_is_null(column, rows ? rows[i] : i);
+    *chunk = (struct chunk){.at = file->at, .n_values = picked->n_rows, .n_nulls = picked->n_nulls};
     if (what->type == STROBE_COLUMN_ENUM)
-        return put_names(file, chunk, column, rows, n_rows);
+        return put_names(file, chunk, picked);
     if (what->type == STROBE_COLUMN_TEXT)
-        return put_texts(file, chunk, column, rows, n_rows);
-    return put_numbers(file, chunk, what, column, rows, n_rows);
+        return put_texts(file, chunk, picked);
+    return put_numbers(file, chunk, what, picked);
 }
 
 enum strobe_err strobe_parquet_put(struct strobe_parquet *file,
@@ -395,8 +492,12 @@ enum strobe_err strobe_parquet_put(struct strobe_parquet *file,
         return STROBE_ERR_NOMEM;
     *group = n_rows;
     enum strobe_err err = make_room(file, n_rows);
-    for (unsigned i = 0; !err && i < file->n_columns; i++)
-        err = put_chunk(file, &file->columns[i], &batch->columns[file->first + i], rows, n_rows);
+    for (unsigned i = 0; !err && i < file->n_columns; i++) {
+        struct picked picked = {
+            .column = &batch->columns[file->first + i], .rows = rows, .n_rows = n_rows};
+        picked.n_nulls = count_nulls(&picked, batch->n_rows);
+        err = put_chunk(file, &file->columns[i], &picked);
+    }
     return err;
 }
 
@@ -546,7 +647,7 @@ enum strobe_err strobe_parquet_write(struct strobe_columns *reader, const char *
             *n_rows += batch->n_rows;
             err = strobe_parquet_put(file, batch, NULL, batch->n_rows);
         }
-        strobe_column_batch_free(batch);
+        strobe_columns_return(reader, batch);
     }
     strobe_parquet_drop(file);
     return err;

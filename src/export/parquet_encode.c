@@ -1,26 +1,51 @@
 /* parquet_encode.c - see parquet_encode.h; the format document of Parquet has the rules (Encodings).  SPDX-License-Identifier: MIT */
 #include "export/parquet_encode.h"
 
+#include <string.h>
+
 #include "export/thrift.h"
 
 enum { BLOCK = 128, PIECES = 4, PIECE = BLOCK / PIECES };
 
-/* Bits, the lowest first. */
-struct packer {
-    unsigned char *at; /* borrowed */
-    unsigned __int128 bits;
-    unsigned n_bits;
-};
+enum { EIGHT = 8, SMALL_WIDTH = 16 };
 
-static inline void pack(struct packer *packer, uint64_t value, unsigned width)
+/* Values, the lowest bits first, eight at a time, which end at a byte: `width` bytes. Whole words are written, of which the next
+ * eight replace what is too much: SPARE bytes behind the last are room for that. */
+enum { SPARE = 16 };
+
+static inline void put_word(unsigned char *at, uint64_t word)
 {
-    packer->bits |= (unsigned __int128)value << packer->n_bits;
-    packer->n_bits += width;
-    while (packer->n_bits >= 8) {
-        *packer->at++ = (unsigned char)packer->bits;
-        packer->bits >>= 8;
-        packer->n_bits -= 8;
+    for (int i = 0; i < 8; i++)
+        at[i] = (unsigned char)(word >> 8 * i);
+}
+
+/* Widths up to 16: four values fit a word. */
+static inline void put_small(unsigned char *at, const uint64_t *values, unsigned width)
+{
+    uint64_t low = values[0] | values[1] << width | values[2] << 2 * width | values[3] << 3 * width;
+    uint64_t high =
+        values[4] | values[5] << width | values[6] << 2 * width | values[7] << 3 * width;
+    unsigned __int128 all = low | (unsigned __int128)high << 4 * width;
+    put_word(at, (uint64_t)all);
+    put_word(at + 8, (uint64_t)(all >> 64));
+}
+
+static unsigned char *put_eight(unsigned char *at, const uint64_t *values, unsigned width)
+{
+    unsigned __int128 bits = 0;
+    unsigned n_bits = 0;
+    if (width <= SMALL_WIDTH) {
+        put_small(at, values, width);
+        return at + width;
     }
+    for (int i = 0; i < EIGHT; i++) {
+        bits |= (unsigned __int128)values[i] << n_bits;
+        for (n_bits += width; n_bits >= 32; n_bits -= 32, bits >>= 32, at += 4)
+            put_word(at, (uint32_t)bits);
+    }
+    for (; n_bits; n_bits -= 8, bits >>= 8)
+        *at++ = (unsigned char)bits;
+    return at;
 }
 
 static unsigned width_of(uint64_t value)
@@ -36,25 +61,26 @@ unsigned strobe_parquet_width(uint32_t max)
 /* One block: the least difference, the widths of the pieces, their bits. */
 static void put_block(struct strobe_out *out, const uint64_t *deltas, unsigned n, int64_t least)
 {
-    unsigned char widths[PIECES] = {0};
-    uint64_t rest[BLOCK] = {0};
-    for (unsigned i = 0; i < n; i++) {
+    unsigned char widths[PIECES];
+    uint64_t rest[BLOCK];
+    for (unsigned i = 0; i < n; i++)
         rest[i] = deltas[i] - (uint64_t)least;
-        unsigned width = width_of(rest[i]);
-        if (width > widths[i / PIECE])
-            widths[i / PIECE] = (unsigned char)width;
+    memset(rest + n, 0, (BLOCK - n) * sizeof *rest);
+    for (unsigned piece = 0; piece < PIECES; piece++) {
+        uint64_t all = 0;
+        for (unsigned i = 0; i < PIECE; i++)
+            all |= rest[piece * PIECE + i];
+        widths[piece] = (unsigned char)width_of(all);
     }
     strobe_thrift_varint(out, strobe_thrift_zigzag(least));
     strobe_out_bytes(out, (const char *)widths, PIECES);
-    char *room = strobe_out_need(out, BLOCK * 8 + 16);
+    char *room = strobe_out_need(out, BLOCK * 8 + SPARE);
     if (!room)
         return;
-    struct packer packer = {.at = (unsigned char *)room};
-    for (unsigned piece = 0; piece < PIECES; piece++)
-        for (unsigned i = 0; widths[piece] && i < PIECE; i++)
-            pack(&packer, rest[piece * PIECE + i], widths[piece]);
-    STROBE_ASSERT(!packer.n_bits); /* 32 values of any width end at a byte */
-    out->len += (size_t)((char *)packer.at - room);
+    unsigned char *at = (unsigned char *)room;
+    for (unsigned i = 0; i < BLOCK; i += EIGHT)
+        at = put_eight(at, rest + i, widths[i / PIECE]);
+    out->len += (size_t)((char *)at - room);
 }
 
 void strobe_parquet_delta(struct strobe_out *out, const int64_t *values, uint32_t n)
@@ -75,6 +101,13 @@ void strobe_parquet_delta(struct strobe_out *out, const int64_t *values, uint32_
     }
 }
 
+void strobe_parquet_run(struct strobe_out *out, uint32_t code, uint32_t n, unsigned width)
+{
+    strobe_thrift_varint(out, (uint64_t)n << 1);
+    for (unsigned i = 0; i < (width + 7) / 8; i++)
+        strobe_out_char(out, (char)(code >> 8 * i));
+}
+
 void strobe_parquet_hybrid(struct strobe_out *out, const uint32_t *codes, uint32_t n,
                            unsigned width)
 {
@@ -82,18 +115,20 @@ void strobe_parquet_hybrid(struct strobe_out *out, const uint32_t *codes, uint32
     while (same < n && codes[same] == codes[0])
         same++;
     if (same == n) {
-        strobe_thrift_varint(out, (uint64_t)n << 1);
-        for (unsigned i = 0; i < (width + 7) / 8; i++)
-            strobe_out_char(out, (char)((n ? codes[0] : 0) >> 8 * i));
+        strobe_parquet_run(out, n ? codes[0] : 0, n, width);
         return;
     }
     uint64_t n_groups = ((uint64_t)n + 7) / 8;
     strobe_thrift_varint(out, n_groups << 1 | 1);
-    char *room = strobe_out_need(out, n_groups * width + 16);
+    char *room = strobe_out_need(out, n_groups * width + SPARE);
     if (!room)
         return;
-    struct packer packer = {.at = (unsigned char *)room};
-    for (uint64_t i = 0; i < n_groups * 8; i++)
-        pack(&packer, i < n ? codes[i] : 0, width);
-    out->len += (size_t)((char *)packer.at - room);
+    unsigned char *at = (unsigned char *)room;
+    for (uint32_t i = 0; i < n; i += EIGHT) {
+        uint64_t values[EIGHT] = {0};
+        for (uint32_t k = 0; k < EIGHT && i + k < n; k++)
+            values[k] = codes[i + k];
+        at = put_eight(at, values, width);
+    }
+    out->len += (size_t)((char *)at - room);
 }

@@ -12,6 +12,9 @@ void strobe_parquet_delta(struct strobe_out *out, const int64_t *values, uint32_
 void strobe_parquet_hybrid(struct strobe_out *out, const uint32_t *codes, uint32_t n,
                            unsigned width);
 
+/* One run of it: n times the same. */
+void strobe_parquet_run(struct strobe_out *out, uint32_t code, uint32_t n, unsigned width);
+
 /* Bits that `max` takes, 1 at least. */
 unsigned strobe_parquet_width(uint32_t max);
 

@@ -11,10 +11,8 @@
 /* The bucket of a duration, the smallest duration in a bucket, its width. */
 static inline uint32_t strobe_buckets_of(uint64_t ticks)
 {
-    if (ticks < 32)
-        return (uint32_t)ticks;
-    uint32_t e = 63u - (uint32_t)__builtin_clzll(ticks);
-    uint32_t bucket = 32 * (e - 4) + (uint32_t)((ticks >> (e - 5)) & 31);
+    uint32_t shift = 58u - (uint32_t)__builtin_clzll(ticks | 32); /* no branch: 0 below 64 */
+    uint32_t bucket = (shift << 5) + (uint32_t)(ticks >> shift);
     STROBE_ASSERT(bucket < STROBE_HIST_BUCKETS);
     return bucket;
 }

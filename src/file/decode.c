@@ -264,6 +264,34 @@ static enum strobe_err make_raw_room(struct strobe_events *events)
     return STROBE_ARRAY_RENEW(events->raw, events->raw_room, want);
 }
 
+/* hi where it follows from lo: a table, and the events that differ. Every bound is looked at: 256 places, n events. */
+static enum strobe_err open_hi_by_lo(uint8_t *out, const uint8_t *lo, uint32_t n,
+                                     const uint8_t *stored, uint32_t n_stored)
+{
+    struct strobe_bytes in = strobe_bytes_over(stored, n_stored);
+    uint8_t table[256] = {0};
+    uint64_t n_used = strobe_get_varint(&in), at = 0;
+    for (uint64_t i = 0; i < n_used && !in.bad; i++) {
+        const uint8_t *pair = strobe_get_bytes(&in, 2);
+        at += pair ? pair[0] : 0;
+        if (!pair || at > 255)
+            return STROBE_ERR_CORRUPT;
+        table[at] = pair[1];
+    }
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = table[lo[i]];
+    uint64_t n_others = strobe_get_varint(&in);
+    at = 0;
+    for (uint64_t i = 0; i < n_others && !in.bad; i++) {
+        uint64_t step = strobe_get_varint(&in);
+        const uint8_t *value = strobe_get_bytes(&in, 1);
+        if (!value || step >= n - at)
+            return STROBE_ERR_CORRUPT;
+        out[at += step] = *value;
+    }
+    return in.bad || strobe_bytes_left(&in) ? STROBE_ERR_CORRUPT : STROBE_OK;
+}
+
 enum strobe_err strobe_decode_streams(const struct strobe_block *block, unsigned wanted,
                                       struct strobe_events *events)
 {
@@ -275,9 +303,15 @@ enum strobe_err strobe_decode_streams(const struct strobe_block *block, unsigned
         return err;
     const uint8_t *stored = block->body + STREAM_TABLE_BYTES;
     uint8_t *raw = events->raw;
+    int is_by_lo = block->ref.head.flags & STROBE_EVENTS_HI_BY_LO && events->n_events;
+    if (wanted & 1u << STROBE_HI)
+        wanted |= 1u << STROBE_LO;
     for (int i = 0; i < STROBE_N_STREAMS; i++) {
         events->stream[i] = raw;
-        if (size[i][0] == size[i][1])
+        if (i == STROBE_HI && is_by_lo) {
+            if (wanted & 1u << i)
+                err = open_hi_by_lo(raw, events->stream[STROBE_LO], size[i][0], stored, size[i][1]);
+        } else if (size[i][0] == size[i][1])
             events->stream[i] = stored;
         else if (wanted & 1u << i)
             err = open_stream(events, raw, size[i][0], stored, size[i][1]);

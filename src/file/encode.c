@@ -16,6 +16,8 @@
 
 #include "base/array.h"
 
+enum { FIRST_SHIFT = 6 }; /* of a track's first part */
+
 enum strobe_err strobe_encode_init(struct strobe_encoder *enc)
 {
     memset(enc, 0, sizeof *enc);
@@ -161,7 +163,7 @@ void strobe_encode_begin_part(struct strobe_encoder *enc, struct strobe_track *t
     enc->low_child = track->depth ? track->stack[track->depth - 1].child : 0;
     enc->n_listed = 0;
     enc->too_many_locs = false;
-    enc->lod_shift = track->lod_shift > 2 ? track->lod_shift - 2 : 6;
+    enc->lod_shift = enc->first_shift = track->lod_shift ? track->lod_shift : FIRST_SHIFT;
     enc->lod_depths = 0;
     enc->lod_used = 0;
 }

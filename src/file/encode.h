@@ -36,7 +36,7 @@ struct strobe_track {
     uint64_t last_tick; /* of its last event */
     uint64_t block;     /* of the encoder, that its last part went into */
     uint64_t kept_tick; /* last tick of its last part before that block which got into the file */
-    uint32_t lod_shift; /* that its last part ended with */
+    uint32_t lod_shift; /* that its next part begins with; 0: that of a first one */
 };
 
 void strobe_track_free(struct strobe_track *track);
@@ -75,8 +75,9 @@ struct strobe_loc_nest {
 };
 #define STROBE_DEPTH_NONE    (UINT32_MAX - 1) /* no zone of the location was open yet */
 #define STROBE_DEPTH_COUNTED UINT32_MAX       /* several depths: see strobe_loc_nest */
+#define STROBE_DEPTH_FAR     (UINT32_MAX - 2) /* of a near location: it has no symbol of its own */
 
-/* A location of the part all of whose zones are at one depth, found at once. */
+/* A location of the part that is found at once, with the depth of its zones. */
 struct strobe_near_loc {
     uint64_t loc; /* UINT64_MAX: none */
     uint32_t index, depth;
@@ -135,7 +136,8 @@ struct strobe_encoder {
     struct strobe_loc_sum *sums; /* owned: STROBE_STAT_LOCS */
     uint32_t *histograms; /* owned: STROBE_STAT_LOCS * STROBE_HIST_BUCKETS; zero between parts */
     bool too_many_locs;
-    uint32_t lod_shift, lod_depths, lod_used;
+    uint32_t first_shift, lod_shift, lod_depths,
+        lod_used; /* the shift that it began with, and now */
     uint64_t lod_base;
     struct strobe_lod_bucket (*lod)[STROBE_LOD_BUCKETS]; /* owned: STROBE_LOD_DEPTHS rows */
 };

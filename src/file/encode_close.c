@@ -188,6 +188,15 @@ static void fit_lod(struct strobe_encoder *enc)
         strobe_encode_coarsen(enc);
 }
 
+/* Where the next part begins: finer than this one ended, so that a shorter one has its detail too; much finer where this one was never coarsened, and so
+ * may have begun too coarse. */
+static void set_next_shift(struct strobe_encoder *enc)
+{
+    uint32_t by = enc->lod_shift > enc->first_shift ? 1 : 2;
+    STROBE_ASSERT(enc->lod_shift >= enc->first_shift);
+    enc->track->lod_shift = enc->lod_shift > 2 ? enc->lod_shift - by : 0;
+}
+
 void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words)
 {
     STROBE_ASSERT(enc->track && enc->part_start + enc->part_events == enc->n_events);
@@ -229,7 +238,7 @@ void strobe_encode_end_part(struct strobe_encoder *enc, uint64_t n_words)
         put_sums(enc);
         put_lod(enc);
         put_ends(enc);
-        enc->track->lod_shift = enc->lod_shift;
+        set_next_shift(enc);
     }
     clear_histograms(enc);
     if (enc->part_events) {

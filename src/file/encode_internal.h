@@ -2,7 +2,9 @@
  * locations, the bucket of a tick. Small and in every loop, so inline. Inside src/file only.
  *
  *   encode.c          the block: memory, parts, events other than zones
- *   encode_zones.c    zones, one by one and in runs; their sums
+ *   encode_zones.c    zones, one by one
+ *   encode_runs.c     runs of simple ones
+ *   encode_sums.h     the sums of both
  *   encode_lod.c      the level of detail of a part
  *   encode_close.c    a part's head: stack, locations, summary
  *   copy.c            parts of another block (copy.h)

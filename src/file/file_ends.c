@@ -25,18 +25,34 @@ enum {
 
 /* ---- opening ---- */
 
-static size_t put_schema(char *out, size_t cap)
+/* Number, name, fields and their names of every kind. */
+static const char *const schema[][4] = {
+#define X(name, number, text, fields, names) \
+    {#number, text, sizeof fields > 1 ? fields : "-", sizeof names > 1 ? names : "-"},
+    STROBE_KIND_LIST(X) STROBE_META_LIST(X) STROBE_FACT_LIST(X)
+#undef X
+};
+
+/* Each word with what is behind it. */
+#define X(name, number, text, fields, names)                                  \
+    +sizeof #number + sizeof text + (sizeof fields > 1 ? sizeof fields : 2) + \
+        (sizeof names > 1 ? sizeof names : 2)
+static_assert(0 STROBE_KIND_LIST(X) STROBE_META_LIST(X)
+                      STROBE_FACT_LIST(X) < sizeof((struct strobe_file_head *)NULL)->schema,
+              "readers need all of the schema");
+#undef X
+
+static void put_schema(char *out, size_t cap)
 {
     size_t n = 0;
-#define X(name, number, text, fields, names)                                                       \
-    n += (size_t)snprintf(out + n, cap - n, "%d %s %s %s\n", number, text, *fields ? fields : "-", \
-                          *names ? names : "-");
-    STROBE_KIND_LIST(X)
-    STROBE_META_LIST(X)
-    STROBE_FACT_LIST(X)
-#undef X
-    STROBE_ASSERT(n < cap); /* readers need all of it */
-    return n;
+    for (size_t i = 0; i < sizeof schema / sizeof schema[0]; i++)
+        for (int k = 0; k < 4; k++) {
+            size_t n_word = strlen(schema[i][k]);
+            STROBE_ASSERT(n + n_word + 1 < cap); /* readers need all of it */
+            memcpy(out + n, schema[i][k], n_word);
+            n += n_word;
+            out[n++] = k < 3 ? ' ' : '\n';
+        }
 }
 
 static enum strobe_err write_head(struct strobe_file_writer *w, const char *session,
@@ -190,6 +206,14 @@ enum strobe_err strobe_file_create(const char *path, const char *session, uint64
     return STROBE_OK;
 }
 
+/* A file of an older recorder stays one that older readers know. */
+static bool is_of_version_1(const struct strobe_file_writer *w)
+{
+    struct strobe_file_head head;
+    return pread(w->fd, &head, sizeof head, 0) == (ssize_t)sizeof head &&
+           head.magic == STROBE_FILE_MAGIC && head.version == 1;
+}
+
 enum strobe_err strobe_file_append(const char *path, uint64_t end, uint64_t seq,
                                    const struct strobe_file_totals *totals,
                                    const struct strobe_index_entry *entries, uint64_t n_entries,
@@ -200,6 +224,7 @@ enum strobe_err strobe_file_append(const char *path, uint64_t end, uint64_t seq,
     if (err)
         return err;
     STROBE_ASSERT(end % 8 == 0 && end >= STROBE_FILE_FIRST_BLOCK);
+    w->is_old = is_of_version_1(w);
     w->end = end;
     w->seq = seq;
     w->totals = *totals;
@@ -275,6 +300,16 @@ static enum strobe_err put_footer(struct strobe_file_writer *w)
     return strobe_writer_finish_block(w, head, 0, 0);
 }
 
+/* There is no room for the footer: a recovery is to know that nothing else is missing. */
+static void note_end_in_ledger(struct strobe_file_writer *w)
+{
+    struct strobe_records records = {0};
+    strobe_records_numbers(&records, STROBE_FACT_RECORDING,
+                           (const uint64_t[]){w->totals.last_tick, 1}, 2);
+    strobe_file_put_ledger(w, &records);
+    strobe_records_free(&records);
+}
+
 enum strobe_err strobe_file_finish(struct strobe_file_writer *w)
 {
     struct strobe_file_trailer trailer = {.magic = STROBE_TRAILER_MAGIC};
@@ -282,6 +317,8 @@ enum strobe_err strobe_file_finish(struct strobe_file_writer *w)
     STROBE_ASSERT(w->totals.n_bytes == w->end);
     trailer.footer = w->end;
     enum strobe_err err = put_footer(w);
+    if (err && !w->ledger_seq)
+        note_end_in_ledger(w);
     if (strobe_file_sync(w) && !err) /* the trailer calls all that is before it whole */
         err = strobe_err_from_errno(errno);
     if (!err) {

@@ -91,10 +91,13 @@ static bool is_constant(const uint8_t *bytes, size_t n)
 static void set_mode(ZSTD_CCtx *zstd, enum stream_mode mode)
 {
     bool is_short = mode == MODE_SHORT_MATCHES;
-    /* a step over the whole block leaves no place where a match is looked for */
-    ZSTD_CCtx_setParameter(zstd, ZSTD_c_targetLength, mode == MODE_ENTROPY ? 1 << 17 : 0);
+    /* a step over the whole block leaves no place where a match is looked for; a longer one over noise misses few */
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_targetLength,
+                           mode == MODE_ENTROPY ? 1 << 17
+                           : is_short           ? 2
+                                                : 0);
     ZSTD_CCtx_setParameter(zstd, ZSTD_c_minMatch, is_short ? 5 : 7);
-    ZSTD_CCtx_setParameter(zstd, ZSTD_c_hashLog, is_short ? HASH_LOG - 2 : HASH_LOG);
+    ZSTD_CCtx_setParameter(zstd, ZSTD_c_hashLog, is_short ? HASH_LOG - 3 : HASH_LOG);
     ZSTD_CCtx_setParameter(zstd, ZSTD_c_literalCompressionMode,
                            is_short ? ZSTD_ps_disable : ZSTD_ps_enable);
 }
@@ -128,6 +131,109 @@ static size_t compress_column(struct strobe_file_writer *w, int stream, size_t c
         w->modes[stream] = mode;
     }
     return size; /* that of the last one tried is there */
+}
+
+/* ---- hi by lo ---- */
+
+/* A clock that counts in steps has few differences, and their lower halves differ already: then `hi` follows from `lo`, but for some events. */
+enum {
+    LEAST_EVENTS = 1024,
+    EVENTS_PER_OTHER = 256, /* so many events for each that differs */
+    LEARN_EVERY = 4,
+    AT_ONCE = 16,
+};
+
+/* The `hi` of each `lo`: the last one seen, at every `step`th event. */
+static void learn_table(uint8_t table[256], const uint8_t *lo, const uint8_t *hi, size_t n,
+                        size_t step)
+{
+    memset(table, 0, 256);
+    for (size_t i = 0; i < n; i += step)
+        table[lo[i]] = hi[i];
+}
+
+/* 0: of all these events, AT_ONCE of them, `hi` follows. */
+static inline uint32_t differ(const uint8_t table[256], const uint8_t *lo, const uint8_t *hi)
+{
+    uint32_t any = 0;
+    for (size_t i = 0; i < AT_ONCE; i++)
+        any |= (uint32_t)table[lo[i]] ^ hi[i];
+    return any;
+}
+
+/* Bytes of the events whose `hi` does not follow; NULL: they are too many. */
+static uint8_t *put_others(uint8_t *out, const uint8_t table[256], const uint8_t *lo,
+                           const uint8_t *hi, size_t n, size_t *n_others)
+{
+    size_t last = 0, most = n / EVENTS_PER_OTHER;
+    *n_others = 0;
+    for (size_t i = 0; i < n; i++) {
+        while (i % AT_ONCE == 0 && i + AT_ONCE < n && !differ(table, lo + i, hi + i))
+            i += AT_ONCE;
+        if (table[lo[i]] == hi[i])
+            continue;
+        if (++*n_others > most)
+            return NULL;
+        out = strobe_varint_put(out, i - last);
+        *out++ = hi[i];
+        last = i;
+    }
+    return out;
+}
+
+/* The table's entries that are not 0. */
+static uint8_t *put_table(uint8_t *out, const uint8_t table[256])
+{
+    uint32_t n_used = 0, last = 0;
+    for (uint32_t i = 0; i < 256; i++)
+        n_used += table[i] != 0;
+    out = strobe_varint_put(out, n_used);
+    for (uint32_t i = 0; i < 256; i++) {
+        if (!table[i])
+            continue;
+        *out++ = (uint8_t)(i - last);
+        *out++ = table[i];
+        last = i;
+    }
+    return out;
+}
+
+/* Whether `hi` follows from `lo` at the first events, and is not 0 nearly everywhere, which zstd stores in no time: where not, nobody has to look
+ * at the others. */
+static bool looks_so(const uint8_t *lo, const uint8_t *hi, size_t n)
+{
+    uint8_t table[256];
+    size_t n_others = 0, n_set = 0;
+    STROBE_ASSERT(n >= LEAST_EVENTS);
+    learn_table(table, lo, hi, LEAST_EVENTS, 1);
+    for (size_t i = 0; i < LEAST_EVENTS; i++) {
+        n_others += table[lo[i]] != hi[i];
+        n_set += hi[i] != 0;
+    }
+    return n_others <= LEAST_EVENTS / 16 && n_set >= LEAST_EVENTS / 16;
+}
+
+bool strobe_writer_put_hi_by_lo(struct strobe_file_writer *w, const uint8_t *lo, const uint8_t *hi,
+                                size_t n, size_t *n_stored)
+{
+    enum { OTHER = 4, TABLE = 2 + 2 * 256 + 4 }; /* bytes at most: of one, of all else */
+    uint8_t table[256];
+    size_t n_others;
+    if (w->is_old || n < LEAST_EVENTS || is_constant(hi, n) || !looks_so(lo, hi, n) ||
+        !strobe_writer_room(w, 2 * TABLE + OTHER * (n / EVENTS_PER_OTHER)))
+        return false;
+    learn_table(table, lo, hi, n, LEARN_EVERY);
+    uint8_t *out = w->out + w->n_out, *others = out + TABLE;
+    const uint8_t *end = put_others(others, table, lo, hi, n, &n_others);
+    if (!end)
+        return false;
+    uint8_t *at = strobe_varint_put(put_table(out, table), n_others);
+    STROBE_ASSERT(at <= others && end >= others);
+    memmove(at, others, (size_t)(end - others));
+    *n_stored = (size_t)(at - out) + (size_t)(end - others);
+    STROBE_ASSERT(*n_stored > 1 && *n_stored < n);
+    w->n_out += *n_stored;
+    return true;
 }
 
 bool strobe_writer_put_stream(struct strobe_file_writer *w, int stream, const uint8_t *bytes,

@@ -81,6 +81,7 @@ static void set_default_geometry(struct strobe_file *file)
 static void take_head(struct strobe_file *file, const struct strobe_file_head *head)
 {
     struct strobe_file_facts *facts = &file->facts;
+    facts->version = head->version;
     facts->created_ns = head->created_ns;
     facts->sync_ns = head->sync_ns;
     memcpy(facts->uuid, head->uuid, sizeof facts->uuid);
@@ -88,7 +89,7 @@ static void take_head(struct strobe_file *file, const struct strobe_file_head *h
     memcpy(facts->schema, head->schema, sizeof head->schema);
 }
 
-/* A head with a wrong hash still opens: version 1 has its blocks at a fixed place. */
+/* A head with a wrong hash still opens: all versions have their blocks at a fixed place. */
 static enum strobe_err take_damaged_head(struct strobe_file *file,
                                          const struct strobe_file_head *head)
 {
@@ -116,7 +117,7 @@ static enum strobe_err read_head(struct strobe_file *file)
         return err;
     if (magic == STROBE_FILE_MAGIC && head.version > STROBE_FILE_VERSION)
         return STROBE_ERR_VERSION;
-    if (magic != STROBE_FILE_MAGIC || head.version != STROBE_FILE_VERSION ||
+    if (magic != STROBE_FILE_MAGIC || !head.version ||
         XXH64(&head, offsetof(struct strobe_file_head, hash), 0) != head.hash)
         return take_damaged_head(file, &head);
     take_head(file, &head);

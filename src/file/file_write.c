@@ -263,7 +263,9 @@ static enum strobe_err put_streams(struct strobe_file_writer *w, struct strobe_e
     strobe_encode_split(enc);
     w->n_out += sizeof sizes;
     for (int i = 0; i < STROBE_N_STREAMS; i++) {
-        if (!strobe_writer_put_stream(w, i, streams[i], raw[i], &stored))
+        if (i == STROBE_HI && strobe_writer_put_hi_by_lo(w, enc->lo, enc->hi, raw[i], &stored))
+            head->flags |= STROBE_EVENTS_HI_BY_LO;
+        else if (!strobe_writer_put_stream(w, i, streams[i], raw[i], &stored))
             return STROBE_ERR_NOMEM;
         sizes[i][0] = (uint32_t)raw[i];
         sizes[i][1] = (uint32_t)stored;

@@ -37,6 +37,7 @@ struct strobe_file_writer {
     struct ZSTD_CCtx_s *zstd; /* owned */
     uint8_t *out;             /* owned: the block under construction */
     size_t n_out, cap_out;
+    bool is_old;                          /* of version 1: columns are stored as that knows them */
     uint8_t modes[STROBE_N_STREAMS];      /* how the columns are compressed */
     uint32_t n_streams[STROBE_N_STREAMS]; /* compressed so far */
     struct strobe_writer_level levels[STROBE_WRITER_LEVELS];
@@ -64,6 +65,11 @@ bool strobe_writer_pack(struct strobe_file_writer *w, const uint8_t *bytes, size
 /* Append a stream of events in the cheapest of its three forms. False without memory. */
 bool strobe_writer_put_stream(struct strobe_file_writer *w, int stream, const uint8_t *bytes,
                               size_t n, size_t *n_stored);
+
+/* Append the column `hi` of `n` events as what follows from `lo` (STROBE_EVENTS_HI_BY_LO). False: it does not, or there is no memory, and nothing was
+ * appended. */
+bool strobe_writer_put_hi_by_lo(struct strobe_file_writer *w, const uint8_t *lo, const uint8_t *hi,
+                                size_t n, size_t *n_stored);
 
 /* Write all bytes at a place of the file. */
 enum strobe_err strobe_writer_write(const struct strobe_file_writer *w, const void *bytes, size_t n,

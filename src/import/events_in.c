@@ -23,6 +23,7 @@ struct strobe_events_in {
     const uint8_t *base;
     uint64_t n_passed; /* bytes before base */
     enum strobe_err err;
+    int has_events; /* the object has the member */
     enum form form;
     char *text; /* owned: the event */
     size_t n_text, room;
@@ -199,6 +200,7 @@ static enum strobe_err pass_member(struct strobe_events_in *in)
     if (!strcmp(key, "\"traceEvents\"") && skip_space(in) == '[') {
         in->at++;
         in->form = EVENTS;
+        in->has_events = 1;
         return STROBE_OK;
     }
     if (!strcmp(key, "\"baseTimeNanoseconds\""))
@@ -242,6 +244,7 @@ enum strobe_err strobe_events_in_next(struct strobe_events_in *in, const char **
             in->at++;
         } else if (c == (in->form == OBJECT ? '}' : ']')) {
             in->at++;
+            err = in->form == OBJECT && !in->has_events ? STROBE_ERR_FORMAT : STROBE_OK;
             in->form = in->form == EVENTS ? OBJECT : OVER;
         } else if (in->form == OBJECT) {
             err = pass_member(in);

@@ -33,8 +33,8 @@ static struct strobe_preload_mapping read_line(const char *at, const char *end)
     line.is_code = end - at > 5 && at[2] == 'x';
     at += line.is_code ? 5 : 0;
     line.offset = line.is_code ? take_hex(&at, end) : 0;
-    for (int n_words = 0; n_words < 2 && at < end; at++)
-        n_words += *at == ' ';
+    for (int n_words = line.is_code ? 2 : 4; n_words && at < end; at++)
+        n_words -= *at == ' ';
     while (at < end && *at == ' ')
         at++;
     line.path = at;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
+#include "preload/functions.h"
 #include "strobe/strobe.h"
 
 struct strobe_preload_wants strobe_preload_wants;
@@ -53,10 +54,37 @@ void *strobe_preload_map(size_t n_bytes)
     return at == -1 ? NULL : (void *)at;
 }
 
+void strobe_preload_unmap(void *at, size_t n_bytes)
+{
+    int saved = errno;
+    syscall(SYS_munmap, at, n_bytes);
+    errno = saved;
+}
+
 void strobe_preload_wipe(void *at, size_t n_bytes)
 {
     if (at)
         madvise(at, n_bytes, MADV_DONTNEED);
+}
+
+bool strobe_preload_take(int *lock)
+{
+    enum { PATIENCE = 10000 };
+    int mine = (int)syscall(SYS_gettid), nobody = 0;
+    for (int i = 0; !__atomic_compare_exchange_n(lock, &nobody, mine, false, __ATOMIC_ACQUIRE,
+                                                 __ATOMIC_RELAXED);
+         i++) {
+        if (nobody == mine || i == PATIENCE)
+            return false;
+        nobody = 0;
+        syscall(SYS_sched_yield);
+    }
+    return true;
+}
+
+void strobe_preload_give(int *lock)
+{
+    __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
 static void in_child(void)
@@ -66,6 +94,7 @@ static void in_child(void)
     strobe_preload_memory_forked();
     strobe_preload_waits_forked();
     strobe_preload_timers_forked();
+    strobe_function_forked();
     errno = before;
 }
 
@@ -102,6 +131,8 @@ static __attribute__((constructor(101))) void begin(void)
     if (timer && is_free)
         strobe_preload_wants.sample_hz = (uint32_t)strtoul(timer, NULL, 10);
     strobe_preload_timers();
+    if (is_free)
+        strobe_preload_functions();
     strobe_preload_busy--;
     errno = before;
 }
@@ -117,6 +148,8 @@ static __attribute__((constructor)) void say_what_is_unseen(void)
         say_unseen("this program has a malloc of its own: its memory is not recorded");
     if (getenv("STROBE_SAMPLE_TIMER") && has_sanitizer())
         say_unseen("a sanitizer is in this program: the sampler's timers leave it alone");
+    if (!has_sanitizer() && !strobe_preload_patch())
+        say_unseen("this program's code can't be changed: its functions are no zones");
     strobe_preload_busy--;
     errno = before;
 }

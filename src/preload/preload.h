@@ -63,6 +63,27 @@ struct strobe_preload_mapping {
 bool strobe_preload_find_mapping(uint64_t pc, char *room, size_t n_room,
                                  struct strobe_preload_mapping *out);
 
+/* The file of code at an address, known to the trace before it returns. False: it is no file's. One thread at a time. */
+struct strobe_preload_file {
+    uint64_t start, end, offset; /* where its code is mapped, and from where in the file */
+    const char *path;            /* borrowed: it stays until the file is unmapped */
+};
+bool strobe_preload_file_of(uint64_t pc, struct strobe_preload_file *out);
+/* The whole of a file, read-only; NULL: it can't be had. It stays until munmap. */
+const uint8_t *strobe_preload_map_file(const char *path, uint64_t *n_bytes);
+/* A file may have been unmapped: forget those that are gone. */
+void strobe_preload_unloaded(void);
+
+/* A lock for what is rare, by the number of its holder. False: the calling thread has it, a signal handler of it is here; or it was waited
+ * for long enough. */
+bool strobe_preload_take(int *lock);
+void strobe_preload_give(int *lock);
+
+/* Functions as zones: what the environment asks for. Before main. */
+void strobe_preload_functions(void);
+/* Patch what is prepared for it. False: the program's code can't be changed. Before main, behind the client's constructor. */
+bool strobe_preload_patch(void);
+
 /* Sample this process by timers. Before main. */
 void strobe_preload_timers(void);
 void strobe_preload_timers_forked(void);
@@ -98,6 +119,7 @@ void strobe_preload_waits_forked(void);
 
 /* Zeroed private memory that is touched when used; NULL: none. */
 void *strobe_preload_map(size_t n_bytes);
+void strobe_preload_unmap(void *at, size_t n_bytes);
 void strobe_preload_wipe(void *at, size_t n_bytes);
 
 #endif

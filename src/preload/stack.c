@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
+#include "preload/functions.h"
 #include "preload/preload.h"
 #include "sample/cfi.h"
 
@@ -133,8 +134,8 @@ void strobe_preload_stack_forked(void)
 
 /* ---- modules ---- */
 
-/* The whole file, read-only; no descriptor stays open. */
-static const uint8_t *map_file(const char *path, uint64_t *n_bytes)
+/* No descriptor stays open. */
+const uint8_t *strobe_preload_map_file(const char *path, uint64_t *n_bytes)
 {
     struct stat status;
     long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), at = -1;
@@ -172,7 +173,7 @@ static void open_rows(struct module *module, uint64_t pc, bool is_vdso)
         source.bytes = (const uint8_t *)module->start;
         source.n_bytes = module->end - module->start;
     } else {
-        source.bytes = map_file(module->path, &source.n_bytes);
+        source.bytes = strobe_preload_map_file(module->path, &source.n_bytes);
     }
     module->has_cfi = source.bytes && strobe_cfi_open(&module->cfi, source, tables.scratch) &&
                       strobe_cfi_vaddr(&module->cfi, pc - module->start + module->offset, &vaddr);
@@ -211,22 +212,15 @@ static struct module *find_module(uint64_t pc)
 /* Look a row up, one thread at a time. False: somebody else does, and this thread may be in his way: a signal handler. */
 static bool look_up(uint64_t pc, uint64_t *packed)
 {
-    enum { PATIENCE = 10000 };
-    int mine = (int)syscall(SYS_gettid), nobody = 0, saved = errno;
-    for (int i = 0; !__atomic_compare_exchange_n(&tables.owner, &nobody, mine, false,
-                                                 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-         i++) {
-        if (nobody == mine || i == PATIENCE)
-            return false;
-        nobody = 0;
-        syscall(SYS_sched_yield);
-    }
+    int saved = errno;
+    if (!strobe_preload_take(&tables.owner))
+        return false;
     struct strobe_cfi_row row = {0};
     struct module *module = find_module(pc);
     bool has_row =
         module && module->has_cfi && strobe_cfi_row(&module->cfi, pc - module->bias, &row);
     *packed = has_row ? pack_row(&row) : 0;
-    __atomic_store_n(&tables.owner, 0, __ATOMIC_RELEASE);
+    strobe_preload_give(&tables.owner);
     errno = saved;
     return true;
 }
@@ -477,6 +471,49 @@ static void tell_module_of(uint64_t pc)
             !__atomic_exchange_n(&module->is_registered, 1, __ATOMIC_RELAXED))
             tell_module(module);
     }
+}
+
+bool strobe_preload_file_of(uint64_t pc, struct strobe_preload_file *out)
+{
+    if ((!__atomic_load_n(&stacks, __ATOMIC_ACQUIRE) && !make_tables()) ||
+        !strobe_preload_take(&tables.owner))
+        return false;
+    const struct module *module = find_module(pc);
+    if (module)
+        *out =
+            (struct strobe_preload_file){module->start, module->end, module->offset, module->path};
+    strobe_preload_give(&tables.owner);
+    if (module)
+        tell_module_of(pc);
+    return module != NULL;
+}
+
+/* Whether the kernel still has the file's code there. Locked. */
+static bool is_mapped(const struct module *module)
+{
+    struct strobe_preload_mapping mapped;
+    return strobe_preload_find_mapping(module->start, (char *)tables.scratch, STROBE_CFI_SCRATCH,
+                                       &mapped) &&
+           mapped.start == module->start && mapped.n_path == strlen(module->path) &&
+           !memcmp(mapped.path, module->path, mapped.n_path);
+}
+
+void strobe_preload_unloaded(void)
+{
+    bool is_any_gone = false;
+    if (!__atomic_load_n(&stacks, __ATOMIC_ACQUIRE) || !strobe_preload_take(&tables.owner))
+        return;
+    for (uint32_t i = 0; i < tables.n_modules; i++) {
+        struct module *module = &tables.modules[i];
+        if (module->start == module->end || is_mapped(module))
+            continue;
+        strobe_function_unloaded(module->start, module->end);
+        module->end = module->start; /* nothing is in it any more */
+        is_any_gone = true;
+    }
+    if (is_any_gone)
+        strobe_preload_wipe(tables.rows, ROWS * sizeof *tables.rows);
+    strobe_preload_give(&tables.owner);
 }
 
 /* Emit what a number stands for. False: it was lost on its way. */

@@ -138,6 +138,22 @@ int64_t strobe_clock_rel(const struct strobe_clock *clock, uint64_t tick)
     return (int64_t)((uint64_t)strobe_clock_at(clock, tick) - (uint64_t)clock->origin_ns);
 }
 
+void strobe_clock_find_part(const struct strobe_clock *clock, uint64_t tick,
+                            struct strobe_clock_part *out)
+{
+    const struct strobe_piece *piece = piece_of(clock, tick), *next = piece + 1;
+    int has_next = next < clock->pieces + clock->n_pieces;
+    *out = (struct strobe_clock_part){.tick = piece->tick,
+                                      .end = has_next ? next->tick : UINT64_MAX,
+                                      .mult = clock->mult,
+                                      .at_ns = piece->mono_ns,
+                                      .most_ns = has_next ? next->mono_ns : 0,
+                                      .origin_ns = (uint64_t)clock->origin_ns,
+                                      .has_most = has_next && next->mono_ns >= piece->mono_ns};
+    if (tick < piece->tick) /* before the first sync: times count back from it */
+        out->end = out->tick;
+}
+
 uint64_t strobe_clock_tick_of(const struct strobe_clock *clock, int64_t rel_ns)
 {
     uint64_t low = 0, high = UINT64_MAX;

@@ -58,6 +58,40 @@ uint64_t strobe_clock_sum_ns(const struct strobe_clock *clock, unsigned __int128
 int64_t strobe_clock_at(const struct strobe_clock *clock, uint64_t tick);
 int64_t strobe_clock_rel(const struct strobe_clock *clock, uint64_t tick);
 
+/* The piece that a tick lies in, for many conversions one after the other: `tick` to `end` are its ticks, and none before the
+ * first sync. All zero has no ticks. */
+struct strobe_clock_part {
+    uint64_t tick, end, mult;
+    uint64_t at_ns,
+        most_ns; /* of `tick`, and the latest that a tick of it may have, on the host's axis */
+    uint64_t origin_ns;
+    uint8_t has_most;
+};
+void strobe_clock_find_part(const struct strobe_clock *clock, uint64_t tick,
+                            struct strobe_clock_part *out);
+
+static inline int strobe_clock_part_has(const struct strobe_clock_part *part, uint64_t tick)
+{
+    return tick - part->tick < part->end - part->tick;
+}
+
+/* strobe_clock_rel and strobe_clock_span_ns of a tick that the part has. */
+static inline int64_t strobe_clock_part_rel(const struct strobe_clock_part *part, uint64_t tick)
+{
+    uint64_t at =
+        part->at_ns + (uint64_t)((unsigned __int128)(tick - part->tick) * part->mult >> 32);
+    if (part->has_most && (int64_t)(at - part->most_ns) > 0)
+        at = part->most_ns;
+    return (int64_t)(at - part->origin_ns);
+}
+
+static inline uint64_t strobe_clock_part_span_ns(const struct strobe_clock_part *part,
+                                                 uint64_t tick, uint64_t ticks)
+{
+    uint32_t rest = (uint32_t)((tick - part->tick) * part->mult);
+    return (uint64_t)(((unsigned __int128)ticks * part->mult + rest) >> 32);
+}
+
 /* The first tick at or after a time relative to the origin. */
 uint64_t strobe_clock_tick_of(const struct strobe_clock *clock, int64_t rel_ns);
 

@@ -148,16 +148,10 @@ static int64_t cpu_ns(const struct resolving *resolving, const struct resolver *
     return strobe_client_own_ns(resolving->facts, fact_of(resolving, resolver)->process, host);
 }
 
-/* A time of the GPU in ns of the GPU. The period is a float on Tracy's wire, and times are cut. */
-static int64_t gpu_ns(const struct strobe_gpu_context_fact *fact, int64_t time)
-{
-    return fact->period_ns == 1.0 ? time : (int64_t)(fact->period_ns * (double)time);
-}
-
 static enum strobe_err start_context(struct resolving *resolving, struct resolver *resolver)
 {
     const struct strobe_gpu_context_fact *fact = fact_of(resolving, resolver);
-    resolver->calibrated_gpu = gpu_ns(fact, fact->time);
+    resolver->calibrated_gpu = strobe_gpu_own_ns(fact, fact->time);
     resolver->calibrated_cpu = cpu_ns(resolving, resolver, fact->host);
     resolver->time_diff = resolver->calibrated_cpu - resolver->calibrated_gpu;
     resolver->mod = 1;
@@ -189,7 +183,7 @@ static int64_t resolve_time(const struct resolving *resolving, struct resolver *
     double period = fact->period_ns;
     time = unwrap(resolver, time);
     if (!fact->calibrated)
-        return gpu_ns(fact, time) + resolver->time_diff;
+        return strobe_gpu_own_ns(fact, time) + resolver->time_diff;
     double since = period == 1.0 ? (double)(time - resolver->calibrated_gpu)
                                  : period * (double)time - (double)resolver->calibrated_gpu;
     return (int64_t)(since * resolver->mod + (double)resolver->calibrated_cpu);
@@ -198,7 +192,7 @@ static int64_t resolve_time(const struct resolving *resolving, struct resolver *
 static void calibrate(const struct resolving *resolving, struct resolver *resolver,
                       const struct event *event)
 {
-    int64_t gpu = gpu_ns(fact_of(resolving, resolver), (int64_t)event->loc_or_time);
+    int64_t gpu = strobe_gpu_own_ns(fact_of(resolving, resolver), (int64_t)event->loc_or_time);
     int64_t passed = gpu - resolver->calibrated_gpu;
     if (passed)
         resolver->mod = (double)event->delta_ns / (double)passed;
@@ -209,8 +203,9 @@ static void calibrate(const struct resolving *resolving, struct resolver *resolv
 static void sync_clock(const struct resolving *resolving, struct resolver *resolver,
                        const struct event *event)
 {
-    resolver->time_diff = cpu_ns(resolving, resolver, event->tid_or_host) -
-                          gpu_ns(fact_of(resolving, resolver), (int64_t)event->loc_or_time);
+    resolver->time_diff =
+        cpu_ns(resolving, resolver, event->tid_or_host) -
+        strobe_gpu_own_ns(fact_of(resolving, resolver), (int64_t)event->loc_or_time);
     resolver->last_time = 0;
     resolver->overflow = resolver->n_overflows = 0;
 }

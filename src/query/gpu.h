@@ -13,6 +13,12 @@
 
 #define STROBE_GPU_UNKNOWN INT64_MIN /* a time that the GPU never told */
 
+/* A time of the GPU in ns of the GPU. The period is a float on Tracy's wire, and times are cut. */
+static inline int64_t strobe_gpu_own_ns(const struct strobe_gpu_context_fact *fact, int64_t time)
+{
+    return fact->period_ns == 1.0 ? time : (int64_t)(fact->period_ns * (double)time);
+}
+
 struct strobe_gpu_zone {
     uint32_t context; /* index in facts->contexts */
     uint32_t

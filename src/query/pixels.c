@@ -406,7 +406,7 @@ static void raise_levels(struct strobe_gather *gather)
     struct strobe_view *view = gather->view;
     uint64_t n_blocks, n_events;
     count_in_range(gather, &n_blocks, &n_events);
-    int by_lod = n_blocks > STROBE_PIXELS_MAX_BLOCKS,
+    int by_lod = n_blocks > STROBE_PIXELS_MAX_BLOCKS || gather->ask->from_afar,
         by_parts = n_events > STROBE_PIXELS_MAX_EVENTS;
     for (uint32_t i = 0; i < view->n_lods && by_lod; i++)
         if (is_in_range(gather, view->lods[i].tick_min, view->lods[i].tick_max))

@@ -35,6 +35,7 @@ struct strobe_pixel_ask {
     uint32_t width, budget;
     const struct strobe_pixel_track *tracks; /* borrowed */
     uint32_t n_tracks;
+    int from_afar; /* at the level that LOD blocks have, however little there is */
 };
 
 struct strobe_pixel_item {

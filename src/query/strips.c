@@ -204,7 +204,7 @@ static uint32_t next_block(struct strobe_view *view, uint32_t block, uint64_t lo
 enum strobe_err strobe_strips_step(struct strobe_strips *strips)
 {
     struct strobe_view *view = strips->view;
-    for (uint64_t n_events = 0; n_events < STROBE_STRIPS_STEP;) {
+    for (uint64_t n_events = 0; n_events < STROBE_STRIPS_STEP && !strips->is_held;) {
         uint32_t block = next_block(view, strips->next_block, 0, UINT64_MAX);
         if (block == STROBE_VIEW_NO_BLOCK) {
             strips->next_block = view->n_blocks;

@@ -77,6 +77,7 @@ struct strobe_strips {
     struct strobe_strips *close; /* owned: the close-up; NULL: none yet */
     uint64_t close_lo, close_hi; /* ticks that the close-up is of */
     uint32_t close_blocks;       /* blocks that there were when it was made */
+    int is_held;                 /* no event can be read yet, and none is looked for */
     int failed;                  /* no memory: something is missing */
 };
 

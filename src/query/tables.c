@@ -462,6 +462,8 @@ double strobe_tables_share(const struct strobe_tables *tables)
 
 enum strobe_err strobe_tables_update(struct strobe_tables *tables)
 {
+    if (tables->is_held)
+        return STROBE_OK;
     read_blocks(tables);
     return strobe_tables_pair(tables);
 }

@@ -124,6 +124,7 @@ struct strobe_tables {
     struct strobe_paired *paired; /* owned: what the writer paired; NULL: nothing */
     uint64_t paired_bytes;        /* size of the file when fibers and spans were paired */
     int is_unpaired;              /* the trace is too large for that */
+    int is_held; /* set before the first update: no event can be read yet, and none is looked for */
     int no_paired; /* set before the first update: what the writer paired is not used */
     int lacks_rows; /* some of what the writer paired is damaged, and the trace too large to pair it again */
 };

@@ -13,6 +13,7 @@
 #include "recorder/internal.h"
 #include "recorder/sample_side.h"
 #include "recorder/preload_side.h"
+#include "recorder/program.h"
 #include "recorder/tracy_side.h"
 
 static const struct strobe_recorder *holder; /* NULL: nobody */
@@ -133,6 +134,9 @@ void strobe_recorder_leave_process(const struct strobe_recorder *r)
 static int set_environment(struct strobe_recorder *r)
 {
     int err;
+    char file[STROBE_PATH_MAX];
+    r->takes_no_preload = strobe_program_find(r->options.command[0], file, sizeof file) &&
+                          strobe_program_is_other_class(file);
     if (setenv("STROBE_SESSION", r->session.name, 1) || unsetenv("STROBE_TRACE"))
         return errno;
     if ((err = strobe_recorder_tracy_environment(r)) ||

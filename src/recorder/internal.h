@@ -14,6 +14,7 @@
 #include "recorder/recorder.h"
 #include "recorder/trace_file.h"
 #include "sample/addresses.h"
+#include "sample/probes.h"
 
 #define STROBE_RECORDER_SYNC_NS 1000000000ull
 
@@ -29,6 +30,9 @@ struct strobe_recorder {
     struct strobe_devices *devices;     /* owned */
     struct strobe_sampler *sampler;     /* owned; NULL: no samples */
     struct strobe_hosts *hosts;         /* owned; NULL: clocks are not compared */
+    bool takes_no_preload;              /* the command is of another ELF class */
+    struct strobe_probes probes;        /* in the program's code */
+    uint64_t n_functions;               /* that have a location of their own */
     uint32_t timer_hz;                  /* the command's samples come from timers in it; 0: not */
     struct strobe_addresses addresses;  /* of stacks that programs record */
     bool only_samples;                  /* the process that is attached to has no client */

@@ -249,6 +249,10 @@ static const char raised_why[] =
     "it runs with rights of its own (set-user-id, set-group-id or file capabilities), where the "
     "library does not listen to its environment; record a copy of the program without them";
 
+static const char class_why[] = "it is a program of 32 bits, for which there is no library: its "
+                                "marks, memory and locks are not "
+                                "recorded, samples are; build it for 64 bits";
+
 /* What can't be seen of the process itself is looked for in the file that its command line names. */
 static enum client find_raised_client(uint32_t pid)
 {
@@ -265,16 +269,23 @@ static enum client find_raised_client(uint32_t pid)
     return has ? CLIENT_THERE : is_known ? CLIENT_NONE : CLIENT_NOT_KNOWN;
 }
 
+static const char *comm_of(uint32_t pid, char name[32])
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/comm", pid);
+    strobe_descendants_read_text(path, name, 32);
+    name[strcspn(name, "\n")] = 0;
+    return name;
+}
+
 static void look_at_raised(struct strobe_missing *missing, uint32_t pid,
                            struct strobe_collector *collector)
 {
-    char path[64], program[32] = "", why[sizeof raised_why + 64];
+    char program[32] = "", why[sizeof raised_why + 64];
     enum client client = find_raised_client(pid);
     if (client == CLIENT_NONE)
         return;
-    snprintf(path, sizeof path, "/proc/%u/comm", pid);
-    strobe_descendants_read_text(path, program, sizeof program);
-    program[strcspn(program, "\n")] = 0;
+    comm_of(pid, program);
     snprintf(why, sizeof why, "%s%s",
              client == CLIENT_NOT_KNOWN ? "(whether it has marks is not known) " : "", raised_why);
     tell(missing, collector, pid, program, why);
@@ -292,6 +303,10 @@ void strobe_recorder_missing_command(struct strobe_missing *missing,
     const char *slash = strrchr(file, '/'), *program = slash ? slash + 1 : file;
     if (is_raised && strobe_program_has_client(file, &is_known))
         tell(missing, collector, pid, program, raised_why);
+    if (strobe_program_is_other_class(file)) {
+        tell(missing, collector, pid, program, class_why);
+        return;
+    }
     if (!preloaded || !(is_raised || strobe_program_is_static(file)))
         return;
     snprintf(note, sizeof note, "%s: its %s not recorded: %s, so nothing can be preloaded into it",
@@ -316,14 +331,17 @@ static void look_at(struct strobe_missing *missing, uint32_t pid,
         look_at_raised(missing, pid, collector);
         return;
     }
+    snprintf(path, sizeof path, "/proc/%u/exe", pid);
+    if (strobe_program_is_other_class(path)) {
+        tell(missing, collector, pid, comm_of(pid, program), class_why);
+        return;
+    }
     if (sees_folder(missing, pid, &is_known))
         return;
     enum client client = find_client(pid);
     if (client == CLIENT_NONE || strobe_collector_knows(collector, pid))
         return;
-    snprintf(path, sizeof path, "/proc/%u/comm", pid);
-    strobe_descendants_read_text(path, program, sizeof program);
-    program[strcspn(program, "\n")] = 0;
+    comm_of(pid, program);
     snprintf(why, sizeof why,
              "%sit lives in another mount namespace, where the session's folder %s is not visible; "
              "bind it "

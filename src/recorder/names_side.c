@@ -15,15 +15,26 @@ static void hear_stack(void *context, uint32_t proc, const uint64_t *addresses, 
     strobe_addresses_stack(&r->addresses, proc, addresses, n);
 }
 
+static void hear_function(void *context, uint32_t proc, uint64_t id, const char *path,
+                          uint64_t vaddr)
+{
+    struct strobe_recorder *r = context;
+    r->n_functions++;
+    strobe_addresses_function(&r->addresses, proc, id, path, vaddr);
+}
+
 struct strobe_collector_listener strobe_recorder_names_listener(struct strobe_recorder *r)
 {
     return (struct strobe_collector_listener){
-        .module = hear_module, .stack = hear_stack, .context = r};
+        .module = hear_module, .stack = hear_stack, .function = hear_function, .context = r};
 }
 
 void strobe_recorder_names_end(struct strobe_recorder *r)
 {
     STROBE_ASSERT(r->collector && r->writer);
+    if (r->options.zones && !r->n_functions && !r->probes.n)
+        strobe_recorder_say(r,
+                            (struct strobe_recorder_word){.event = STROBE_RECORDER_NO_FUNCTIONS});
     struct strobe_build_store_options store = strobe_recorder_store(r);
     if (r->sampler)
         strobe_sampler_take(r->sampler, &r->addresses);

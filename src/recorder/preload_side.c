@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "recorder/internal.h"
+#include "recorder/program.h"
 #include "recorder/sample_side.h"
 
 #define LIBRARY "libstrobe-preload.so"
@@ -61,12 +62,21 @@ static bool set_word(const char *name, const char *value)
     return !(value ? setenv(name, value, 1) : unsetenv(name));
 }
 
+/* Whether the command's functions call hooks that the library has. */
+static bool has_hooks(const struct strobe_recorder *r)
+{
+    char path[PATH_MAX];
+    return r->options.command && strobe_program_find(r->options.command[0], path, sizeof path) &&
+           strobe_program_has_hooks(path);
+}
+
 int strobe_recorder_preload_environment(struct strobe_recorder *r)
 {
     const struct strobe_recorder_options *options = &r->options;
     char path[PATH_MAX], hz[16];
     bool by_timer = strobe_recorder_sample_needs_timer(r);
-    bool is_wanted = options->memory || options->locks || by_timer;
+    bool is_asked = options->memory || options->locks || by_timer || options->zones || has_hooks(r);
+    bool is_wanted = is_asked && !r->takes_no_preload;
     bool is_found = is_wanted && strobe_recorder_preload_find(LIBRARY, path, sizeof path);
     if (is_wanted && !is_found)
         strobe_recorder_say(r, (struct strobe_recorder_word){.event = STROBE_RECORDER_NO_PRELOAD,
@@ -76,6 +86,7 @@ int strobe_recorder_preload_environment(struct strobe_recorder *r)
     bool done = (!is_found || strobe_recorder_preload_add(path)) &&
                 set_word("STROBE_MEMORY", is_found ? options->memory : NULL) &&
                 set_word("STROBE_LOCKS", is_found ? options->locks : NULL) &&
+                set_word("STROBE_ZONES", is_found ? options->zones : NULL) &&
                 set_word("STROBE_SAMPLE_TIMER", r->timer_hz ? hz : NULL);
     return done ? 0 : errno;
 }
@@ -85,8 +96,9 @@ const char *strobe_recorder_preload_what(const struct strobe_recorder *r)
     const struct strobe_recorder_options *options = &r->options;
     if (options->memory && options->locks)
         return "memory and locks are";
-    return options->memory  ? "memory is"
-           : options->locks ? "locks are"
-           : r->timer_hz    ? "stack samples are"
-                            : NULL;
+    return options->memory                  ? "memory is"
+           : options->locks                 ? "locks are"
+           : options->zones && !r->probes.n ? "functions are"
+           : r->timer_hz                    ? "stack samples are"
+                                            : NULL;
 }

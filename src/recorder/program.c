@@ -47,38 +47,106 @@ static const unsigned char *map_file(const char *path, size_t *n)
     return at == MAP_FAILED ? NULL : at;
 }
 
-bool strobe_program_has_client(const char *path, bool *is_known)
+/* Whether one of the texts is in the file. */
+static bool has_text(const char *path, const char *const *texts, int n_texts, bool *is_known)
 {
-    static const char *const marks[] = {"STROBE_SESSION", "libstrobe.so"}; /* a copy; a wish */
     size_t n;
     const unsigned char *bytes = map_file(path, &n);
     bool found = false;
     *is_known = bytes != NULL;
-    for (int i = 0; bytes && !found && i < 2; i++)
-        found = memmem(bytes, n, marks[i], strlen(marks[i])) != NULL;
+    for (int i = 0; bytes && !found && i < n_texts; i++)
+        found = memmem(bytes, n, texts[i], strlen(texts[i])) != NULL;
     if (bytes)
         munmap((void *)bytes, n);
     return found;
 }
 
-bool strobe_program_is_static(const char *path)
+bool strobe_program_has_client(const char *path, bool *is_known)
+{
+    static const char *const marks[] = {"STROBE_SESSION", "libstrobe.so"}; /* a copy; a wish */
+    return has_text(path, marks, 2, is_known);
+}
+
+bool strobe_program_has_hooks(const char *path)
+{
+    static const char *const hook = "__cyg_profile_func_enter";
+    bool is_known;
+    return has_text(path, &hook, 1, &is_known);
+}
+
+bool strobe_program_throws(const char *path)
+{
+    static const char *const marks[] = {"_Unwind_RaiseException", "runtime.gopanic"};
+    bool is_known;
+    return has_text(path, marks, 2, &is_known);
+}
+
+/* The loader that a program names; its length is 0 where it names none. False: no program of 64 bits. */
+static bool read_loader(const char *path, char *loader, size_t cap)
 {
     size_t n;
     const unsigned char *bytes = map_file(path, &n);
     const Elf64_Ehdr *head = (const Elf64_Ehdr *)bytes;
     bool is_elf = bytes && n >= sizeof *head && !memcmp(bytes, ELFMAG, SELFMAG) &&
                   bytes[EI_CLASS] == ELFCLASS64 && head->e_phentsize == sizeof(Elf64_Phdr);
-    bool has_loader = false;
+    loader[0] = 0;
     for (unsigned i = 0; is_elf && i < head->e_phnum; i++) {
         uint64_t at = head->e_phoff + i * sizeof(Elf64_Phdr);
         Elf64_Phdr part = {0};
         if (at >= head->e_phoff && at + sizeof part <= n)
             memcpy(&part, bytes + at, sizeof part);
-        has_loader |= part.p_type == PT_INTERP;
+        if (part.p_type == PT_INTERP && part.p_filesz <= n && part.p_offset <= n - part.p_filesz)
+            snprintf(loader, cap, "%.*s", (int)(part.p_filesz < cap ? part.p_filesz : cap - 1),
+                     (const char *)bytes + part.p_offset);
     }
     if (bytes)
         munmap((void *)bytes, n);
-    return is_elf && !has_loader;
+    return is_elf;
+}
+
+bool strobe_program_is_static(const char *path)
+{
+    char loader[2];
+    return read_loader(path, loader, sizeof loader) && !loader[0];
+}
+
+/* What the first line of a script names, env's argument in its place; false: it is none. */
+static bool find_interpreter(const char *head, char *out, size_t cap)
+{
+    char first[256] = "", second[256] = "";
+    if (strncmp(head, "#!", 2) || sscanf(head + 2, " %255s %255s", first, second) < 1)
+        return false;
+    const char *slash = strrchr(first, '/');
+    bool is_env = second[0] && second[0] != '-' && !strcmp(slash ? slash + 1 : first, "env");
+    return strobe_program_find(is_env ? second : first, out, cap);
+}
+
+bool strobe_program_is_other_class(const char *path)
+{
+    enum { NESTED_MAX = 4 }; /* as in the kernel */
+    char head[512], file[4096];
+    if (snprintf(file, sizeof file, "%s", path) >= (int)sizeof file)
+        return false;
+    for (int i = 0; i <= NESTED_MAX; i++) {
+        int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof head - 1);
+        if (fd >= 0)
+            close(fd);
+        if (n <= EI_CLASS)
+            return false;
+        head[n] = 0;
+        if (!memcmp(head, ELFMAG, SELFMAG))
+            return head[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32);
+        head[strcspn(head, "\n")] = 0;
+        if (!find_interpreter(head, file, sizeof file))
+            return false;
+    }
+    return false;
+}
+
+bool strobe_program_loader(const char *path, char *out, size_t cap)
+{
+    return read_loader(path, out, cap) && out[0] == '/';
 }
 
 /* ---- rights ---- */

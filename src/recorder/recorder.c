@@ -142,6 +142,7 @@ static void undo_start(struct strobe_recorder *r)
     strobe_hosts_close(r->hosts);
     r->hosts = NULL;
     strobe_addresses_free(&r->addresses);
+    strobe_probes_free(&r->probes);
     if (r->collector)
         strobe_collector_close(r->collector);
     if (r->flight) {
@@ -510,6 +511,9 @@ static enum strobe_err close_file(struct strobe_recorder *r)
         if (outcome->was_emptied) { /* a footer would tell of blocks that are gone */
             strobe_file_abandon(r->writer);
             closed = STROBE_ERR_EMPTIED;
+        } else if (outcome->status
+                       .no_memory) { /* a footer would call it whole: it is to be recovered */
+            strobe_file_abandon(r->writer);
         } else {
             strobe_pair_write(r->writer, NULL); /* where that fails readers pair themselves */
             closed = strobe_file_finish(r->writer);

@@ -28,7 +28,11 @@
 
 struct strobe_recorder;
 
-enum { STROBE_RECORDER_PATH_MAX = 1024, STROBE_RECORDER_TRACY_MAX = 64 };
+enum {
+    STROBE_RECORDER_PATH_MAX = 1024,
+    STROBE_RECORDER_TRACY_MAX = 64,
+    STROBE_RECORDER_ZONES_MAX = 8 << 10, /* bytes of all patterns of functions */
+};
 
 /* Sent with SIGUSR1 to a recorder's process (sigqueue): end the recording, not the program. */
 enum { STROBE_RECORDER_STOP_VALUE = 0x53544f50 };
@@ -84,6 +88,8 @@ enum strobe_recorder_event {
     STROBE_RECORDER_TIMERS,        /* number: samples a second of CPU time, by timers */
     STROBE_RECORDER_UNSAMPLED,     /* number: threads that could not be sampled */
     STROBE_RECORDER_SWITCHES_OFF,  /* context switches were too many */
+    STROBE_RECORDER_NO_PROBES,     /* number: functions that are no zones, text: why */
+    STROBE_RECORDER_NO_FUNCTIONS,  /* none that was asked for became a zone */
     STROBE_RECORDER_NO_CALLS,      /* system calls were asked for and are not given */
 };
 
@@ -119,7 +125,9 @@ struct strobe_recorder_options {
 
     const char *
         memory; /* borrowed: what is recorded of malloc: "all", a mean number of bytes; NULL: nothing */
-    const char *locks;  /* borrowed: of locks: "waits", "all"; NULL: nothing */
+    const char *locks; /* borrowed: of locks: "waits", "all"; NULL: nothing */
+    const char *
+        zones; /* borrowed: which functions are zones without a mark, a pattern a line; NULL: those that call hooks */
     uint32_t sample_hz; /* stack samples a second of CPU time, 0: none and no switches */
     bool syscalls;      /* with samples: system calls as zones, for root */
     bool waits;         /* with switches: reasons of waits and wake-ups of the kernel's, for root */

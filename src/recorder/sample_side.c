@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "recorder/internal.h"
+#include "recorder/probe_side.h"
 #include "recorder/program.h"
 #include "ring/session.h"
 
@@ -67,6 +68,7 @@ static void open_sampler(struct strobe_recorder *r, uint32_t pid, bool is_runnin
         r->outcome.timer_hz = r->timer_hz;
         return;
     }
+    strobe_recorder_probe_find(r, pid, is_running, &r->probes);
     struct strobe_sampler_options options = {
         .store = strobe_recorder_store(r),
         .hz = r->options.sample_hz,
@@ -74,6 +76,7 @@ static void open_sampler(struct strobe_recorder *r, uint32_t pid, bool is_runnin
         .is_running = is_running,
         .has_waits = r->options.waits,
         .has_syscalls = r->options.syscalls,
+        .probes = &r->probes,
         .is_prompt = may_be_python(r, pid, is_running),
         .is_mono = strobe_session_clock() == STROBE_CLOCK_MONO,
     };
@@ -81,6 +84,7 @@ static void open_sampler(struct strobe_recorder *r, uint32_t pid, bool is_runnin
         strobe_recorder_say(r, (struct strobe_recorder_word){.event = STROBE_RECORDER_NO_SAMPLES,
                                                              .pid = is_running ? pid : 0,
                                                              .number = system_error});
+    strobe_recorder_probe_say(r);
 }
 
 void strobe_recorder_sample_open(struct strobe_recorder *r, uint32_t pid, bool is_running)
@@ -115,6 +119,7 @@ void strobe_recorder_sample_stop(struct strobe_recorder *r)
     r->outcome.samples = strobe_sampler_status(r->sampler);
     r->outcome.was_sampled = true;
     note_calls(r);
+    strobe_recorder_probe_note(r);
     const struct strobe_sampler_status *samples = &r->outcome.samples;
     if (samples->n_missed)
         strobe_recorder_say(r, (struct strobe_recorder_word){.event = STROBE_RECORDER_UNSAMPLED,

@@ -67,7 +67,7 @@ enum strobe_err strobe_recorder_tracy_open(struct strobe_recorder *r)
 int strobe_recorder_tracy_environment(const struct strobe_recorder *r)
 {
     char shim[PATH_MAX];
-    if (!r->tracy)
+    if (!r->tracy || r->takes_no_preload)
         return unsetenv(STROBE_TRACY_SOCKET_ENV) ? errno : 0;
     if (!strobe_recorder_preload_find(SHIM, shim, sizeof shim)) {
         strobe_recorder_say(

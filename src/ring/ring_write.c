@@ -27,8 +27,11 @@
 /* A recorder whose heart stands still for so long is given up; one that lives may take longer. */
 #define STALL_NS (60 * 1000000ull)
 /* A tmpfs that is full costs 50 us to ask. */
-#define NO_PAGES_NS  (10 * 1000000ull)
+#define NO_PAGES_NS (10 * 1000000ull)
+/* So long a thread waits while the recorder gives back nothing, and for a segment in all: where many threads run on few
+ * processors, others are faster to take what comes back. */
 #define WAIT_MAX_NS  (1000 * 1000000ull)
+#define WAIT_ALL_NS  (10 * WAIT_MAX_NS)
 #define WAIT_STEP_NS (10 * 1000000ull)
 /* Between two looks for threads that are gone. */
 #define LOOK_NS (100 * 1000000ull)
@@ -344,6 +347,14 @@ static bool has_taken(const struct strobe_pool *pool, uint32_t first)
     return false;
 }
 
+/* No thread is to wait before n_given moves: by policy, because the recorder was given up, or because it has nothing to give. */
+static bool nobody_waits(const struct strobe_pool *pool, uint32_t given)
+{
+    STROBE_ASSERT(is_locked(pool));
+    return pool->control->policy == STROBE_POLICY_DROP || pool->given_up_at == given + 1ull ||
+           !has_taken(pool, 1);
+}
+
 /* Whether the session's page is locked: the recorder lives, in whatever namespace. True where it can't be asked. */
 static bool recorder_lives(const struct strobe_pool *pool)
 {
@@ -417,6 +428,13 @@ static bool sleep_for_room(struct strobe_pool *pool, struct strobe_thread *threa
     return given_up && __atomic_load_n(&control->n_given, __ATOMIC_SEQ_CST) == given;
 }
 
+static void add_waited(struct strobe_slot *slot, uint64_t ns)
+{
+    ns += strobe_slot_waited_ns(slot);
+    slot->waited_low = (uint32_t)ns;
+    slot->waited_high = (uint16_t)(ns >> 32);
+}
+
 /* Sleep until the recorder gave something back. Locked. A thread that waits for its own segment
  * lets go of the lock and of the signals meanwhile; for a fact (`thread` is NULL) both are kept.
  * False: give up. */
@@ -445,7 +463,7 @@ static bool wait_for_room(struct strobe_pool *pool, struct strobe_thread *thread
         is_open = strobe_ring_enter(pool);
         thread->waiting = 0;
         if (thread->slot)
-            thread->slot->waited_ns += mono_ns() - start;
+            add_waited(thread->slot, mono_ns() - start);
     }
     if (given_up && pool->stalled_heartbeat != beat + 1) {
         pool->stalled_heartbeat = beat + 1;
@@ -475,7 +493,7 @@ static void end_gone_threads(struct strobe_pool *pool)
 bool strobe_ring_next_segment(struct strobe_pool *pool, struct strobe_thread *thread,
                               enum strobe_loss *loss)
 {
-    uint64_t waited_ns = 0;
+    uint64_t waited_ns = 0, all_ns = 0;
     char *segment;
     *loss = STROBE_LOSS_POOL_FULL;
     strobe_ring_lock(pool);
@@ -492,9 +510,13 @@ bool strobe_ring_next_segment(struct strobe_pool *pool, struct strobe_thread *th
             end_gone_threads(pool); /* what they hold comes back by way of the recorder */
         if (!wait_for_room(pool, thread, given, &waited_ns)) {
             thread->hot.cursor = 0; /* keeps the count of words left from running under */
+            if (nobody_waits(pool, given))
+                strobe_ring_note_dry(pool, &thread->dry, given, *loss);
             strobe_ring_unlock(pool);
             return false;
         }
+        all_ns += waited_ns; /* something came back, and the recorder keeps up */
+        waited_ns = all_ns > WAIT_ALL_NS ? WAIT_MAX_NS : 0;
     }
     uint64_t tick = strobe_ring_now(pool);
     STROBE_ASSERT(is_locked(pool));
@@ -505,6 +527,7 @@ bool strobe_ring_next_segment(struct strobe_pool *pool, struct strobe_thread *th
     thread->next_pos += head->n_words;
     thread->n_filled++;
     thread->hot.epoch = pool->control->clock == STROBE_CLOCK_TSC ? (uint32_t)(tick >> 32) : ~0u;
+    thread->dry.until = 0;
     __atomic_store_n(&thread->hot.cursor, (uint64_t)(uintptr_t)(head + 1) << 16 | head->n_words,
                      __ATOMIC_RELEASE);
     strobe_ring_unlock(pool);

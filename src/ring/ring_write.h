@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ring/group.h"
@@ -21,7 +22,7 @@
 #include "wire/ring_layout.h"
 
 /* Changes with the layout of struct strobe_pool. */
-#define STROBE_POOL_MAGIC 0x3830304c4f4f5053ull
+#define STROBE_POOL_MAGIC 0x3031304c4f4f5053ull
 
 /* What the program lets happen to a thread: signals and cancellation. */
 struct strobe_mask {
@@ -49,9 +50,37 @@ static inline void strobe_ring_unblock(const struct strobe_mask *old)
     pthread_setcancelstate(old->cancel, &cancel);
 }
 
+/* What a thread saw when it last looked for room, found none, and nobody was to wait: while recorder and n_given stand, and
+ * for a moment, it need not look again. `until` 0: nothing. Written by its thread alone, with signals blocked. */
+struct strobe_dry {
+    uint64_t until; /* tick */
+    uint32_t given, generation;
+    enum strobe_loss loss; /* why there was none */
+};
+
+/* What every thread has, with a state or without. */
+struct strobe_front {
+    struct strobe_hot hot;
+    struct strobe_dry dry;
+};
+
+/* Ends of zones that found no room, in their order: stored before anything else when there is some. Those behind the first
+ * few have no place and no time of their own. Of one recorder; changed with signals blocked. */
+enum { STROBE_OWED_MAX = 32 };
+struct strobe_owed {
+    struct {
+        uint64_t id, tick;
+    } ends[STROBE_OWED_MAX];
+    uint32_t n, n_done;    /* ends kept; of them stored again */
+    uint32_t n_more;       /* further ones */
+    enum strobe_loss loss; /* why the first of them found none */
+    uint32_t generation;
+};
+
 /* One thread of the process. In memory that a fork wipes. */
 struct strobe_thread {
     struct strobe_hot hot;
+    struct strobe_dry dry;               /* both as in struct strobe_front */
     struct strobe_segment_head *segment; /* shared: its open segment, NULL: none yet */
     struct strobe_slot *slot;            /* shared: NULL where the pool had no room */
     uint64_t track;
@@ -70,10 +99,14 @@ struct strobe_thread {
                         dropped */
     uint32_t n_cut;  /* its words: to be said before the next text, or the pieces would be taken for
                         its */
+    struct strobe_owed owed;
     char *stack_low, *stack_high;      /* stack pages known to be readable */
     struct strobe_thread *prev, *next; /* in the pool's list */
     struct strobe_thread *tid_next;    /* in its chain of pool->by_tid */
 };
+
+_Static_assert(offsetof(struct strobe_thread, dry) == offsetof(struct strobe_front, dry),
+               "a thread's state begins with its front");
 
 /* What a name costs to say twice: id by hash of its content. Fixed size; a miss only says it again.
  */
@@ -106,6 +139,7 @@ struct strobe_pool {
     uint64_t stalled_heartbeat;       /* the recorder's heartbeat when it was last given up, + 1 */
     uint64_t no_pages_until_ns;       /* a full tmpfs is not asked again before */
     uint64_t given_up_at;             /* n_given at that time, + 1: nobody waits until it moves */
+    uint64_t dry_ticks;               /* how long a look that found no room holds */
     struct strobe_segment_head *meta; /* shared: open segment of the meta stream */
     uint64_t *meta_at;
     uint32_t meta_left;
@@ -138,6 +172,16 @@ bool strobe_ring_owns(const struct strobe_pool *pool, const uint64_t *word);
 
 /* Not a chunk could be allocated a moment ago: nothing can be told or emitted. */
 bool strobe_ring_is_hopeless(const struct strobe_pool *pool);
+
+/* About a quarter of a millisecond of that clock. */
+uint64_t strobe_ring_dry_ticks(uint32_t clock);
+
+/* No room, with n_given as it was before the look, and nobody waits for any. Signals blocked. */
+void strobe_ring_note_dry(const struct strobe_pool *pool, struct strobe_dry *dry, uint32_t given,
+                          enum strobe_loss loss);
+
+/* Whether that still holds at `now`: an event that finds no word left is dropped, under dry->loss. Any context, without the lock. */
+bool strobe_ring_is_dry(const struct strobe_pool *pool, const struct strobe_dry *dry, uint64_t now);
 
 /* Why a name found no room: UNNAMED, or what keeps the file from having any chunk at all. */
 enum strobe_loss strobe_ring_unnamed_cause(const struct strobe_pool *pool);
@@ -186,5 +230,7 @@ bool strobe_ring_is_readable(const char *at);
  * count for is in the control page. */
 void strobe_ring_count_loss(struct strobe_pool *pool, struct strobe_thread *thread,
                             enum strobe_loss loss);
+void strobe_ring_count_loss_at(struct strobe_pool *pool, struct strobe_thread *thread,
+                               enum strobe_loss loss, uint64_t now);
 
 #endif

@@ -31,10 +31,10 @@ void strobe_ring_end_thread(struct strobe_pool *pool, struct strobe_thread *thre
     pool->free_threads = thread;
 }
 
-void strobe_ring_count_loss(struct strobe_pool *pool, struct strobe_thread *thread,
-                            enum strobe_loss loss)
+void strobe_ring_count_loss_at(struct strobe_pool *pool, struct strobe_thread *thread,
+                               enum strobe_loss loss, uint64_t now)
 {
-    uint64_t now = strobe_ring_now(pool), none = 0;
+    uint64_t none = 0;
     STROBE_ASSERT(loss < STROBE_LOSS_IN_CONTROL);
     struct strobe_control *control = pool->control;
     struct strobe_slot *slot = thread ? thread->slot : NULL;
@@ -43,7 +43,14 @@ void strobe_ring_count_loss(struct strobe_pool *pool, struct strobe_thread *thre
     uint64_t *first = slot ? &slot->drop_first_tick : &control->lost_first_tick;
     uint64_t *last = slot ? &slot->drop_last_tick : &control->lost_last_tick;
     uint64_t *count = slot ? &slot->n_dropped[loss] : &control->n_lost[loss];
-    __atomic_compare_exchange_n(first, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    if (!__atomic_load_n(first, __ATOMIC_RELAXED))
+        __atomic_compare_exchange_n(first, &none, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     __atomic_store_n(last, now, __ATOMIC_RELAXED);
     __atomic_add_fetch(count, 1, __ATOMIC_RELEASE);
+}
+
+void strobe_ring_count_loss(struct strobe_pool *pool, struct strobe_thread *thread,
+                            enum strobe_loss loss)
+{
+    strobe_ring_count_loss_at(pool, thread, loss, strobe_ring_now(pool));
 }

@@ -142,6 +142,45 @@ void strobe_addresses_stack(struct strobe_addresses *addresses, uint32_t proc, c
     strobe_wanted_hit(&addresses->wanted, proc, list[0]);
 }
 
+static bool is_of(const struct strobe_addresses *addresses,
+                  const struct strobe_addresses_mapping *mapping, const char *path)
+{
+    const char *text = strobe_textmap_key(&addresses->texts, mapping->text);
+    return !strcmp(text + strlen(text) + 1, path);
+}
+
+/* The mapping of a file in a process; a forked child says its functions before its files, and has those of its parent. */
+static struct strobe_addresses_mapping *find_file(struct strobe_addresses *addresses, uint32_t proc,
+                                                  const char *path)
+{
+    enum { NEWEST = 4096 };
+    uint32_t at = (uint32_t)strobe_map_get(&addresses->newest, proc, 0);
+    while (at && !is_of(addresses, &addresses->mappings[at - 1], path))
+        at = addresses->mappings[at - 1].before;
+    if (at)
+        return &addresses->mappings[at - 1];
+    for (uint32_t i = 0; i < NEWEST && i < addresses->n_mappings; i++) {
+        at = addresses->n_mappings - 1 - i;
+        if (is_of(addresses, &addresses->mappings[at], path))
+            return &addresses->mappings[at];
+    }
+    return NULL;
+}
+
+void strobe_addresses_function(struct strobe_addresses *addresses, uint32_t proc, uint64_t loc,
+                               const char *path, uint64_t vaddr)
+{
+    struct strobe_addresses_mapping *mapping = find_file(addresses, proc, path);
+    if (mapping && !mapping->is_tried)
+        open_mapping(addresses, mapping);
+    if (mapping && mapping->module && mapping->module->fd >= 0)
+        strobe_wanted_put(&addresses->wanted,
+                          (struct strobe_wanted_row){.address = STROBE_WANTED_LOC | loc,
+                                                     .vaddr = vaddr,
+                                                     .proc = proc,
+                                                     .module = mapping->module->id});
+}
+
 static void take_waiting(struct strobe_addresses *addresses)
 {
     STROBE_ASSERT(addresses->n_waiting <= STROBE_WANTED_MAX);

@@ -2,7 +2,8 @@
  * for their names at the end of the recording: what the sampler does for its own stacks.
  *
  *   MODULE record ─► strobe_addresses_module ─┐
- *   STACK event   ─► strobe_addresses_stack  ─┴► wanted.h ─► symbolize.h, with the sampler's addresses where one runs
+ *   STACK event   ─► strobe_addresses_stack  ─┼► wanted.h ─► symbolize.h, with the sampler's addresses where one runs
+ *   LOC record    ─► strobe_addresses_function┘
  *
  * A file is opened when the first address in it comes, through its process's root while that lives. All input is a
  * stranger's. Bounded: at most STROBE_ADDRESSES_MAPPINGS files of all processes, STROBE_WANTED_MAX addresses.
@@ -45,6 +46,11 @@ void strobe_addresses_module(struct strobe_addresses *addresses,
                              const struct strobe_mapped_file *file);
 void strobe_addresses_stack(struct strobe_addresses *addresses, uint32_t proc, const uint64_t *list,
                             uint32_t n);
+
+/* A function that has a location of its own, of a file that was named before: the location gets source file, line and whole name at the
+ * end. */
+void strobe_addresses_function(struct strobe_addresses *addresses, uint32_t proc, uint64_t loc,
+                               const char *path, uint64_t vaddr);
 
 /* Put all addresses to those of a sampler, whose names are looked up with its own. Nothing is left here. */
 void strobe_addresses_move(struct strobe_addresses *addresses, struct strobe_wanted *wanted,

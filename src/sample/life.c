@@ -39,6 +39,7 @@ static void free_thread(struct strobe_life *life, struct strobe_life_thread *thr
     if (thread->python && thread->python->watched_pid)
         strobe_py_kernel_forget(life->python->kernel, thread->python->watched_pid, thread->tid);
     free(thread->deep);
+    free(thread->probed);
     free(thread->python);
     free(thread);
 }
@@ -415,6 +416,9 @@ void strobe_life_take(struct strobe_life *life, const struct strobe_perf_record 
     case STROBE_PERF_CALLS:
     case STROBE_PERF_RETURNS:
         strobe_life_call(life, record, tick);
+        break;
+    case STROBE_PERF_PROBES:
+        strobe_life_probe(life, record, tick);
         break;
     case STROBE_PERF_FRAMES:
         strobe_life_frames(life, record);

@@ -53,10 +53,17 @@ struct strobe_life_thread {
     bool
         is_loading; /* exec gave it an image that was not seen to run: its registers may still be the old one's */
     struct strobe_build_track
-        *zone_track;    /* borrowed from the process's zones; NULL: nothing of it yet */
+        *zone_track; /* borrowed from the process's zones; NULL: nothing of it yet */
+    struct strobe_life_probe {
+        uint64_t sp;
+        uint32_t number;
+    } * probed; /* owned: probed functions that it is in; NULL: none yet */
+    uint32_t n_probed, probed_room;
     int64_t call;       /* number of the system call that it is in; -1: none is known */
     uint64_t call_tick; /* when that began */
 };
+
+#define STROBE_LIFE_PROBE (1ull << 32)
 
 struct strobe_life_process {
     uint32_t pid, parent_pid;
@@ -66,12 +73,13 @@ struct strobe_life_process {
     struct strobe_build *
         zones; /* owned: the same process once more, for what has zones, which no sampled process has; NULL: none */
     uint32_t zones_proc;
-    struct strobe_map calls; /* number of a system call: its location in zones */
-    bool is_elsewhere;       /* in another pid namespace */
-    uint32_t inner_pid;      /* its number there */
-    bool is_refused;         /* the trace has no room for it */
-    bool has_ended;          /* to be closed with the next flush */
-    int status;              /* as wait gives it; -1: not known */
+    struct strobe_map
+        calls; /* number of a system call, or STROBE_LIFE_PROBE and of a probe: its location in zones */
+    bool is_elsewhere;  /* in another pid namespace */
+    uint32_t inner_pid; /* its number there */
+    bool is_refused;    /* the trace has no room for it */
+    bool has_ended;     /* to be closed with the next flush */
+    int status;         /* as wait gives it; -1: not known */
     const struct strobe_sample_module
         *image; /* borrowed: the first file that it mapped; NULL: none */
     const struct strobe_sample_module *dump; /* borrowed: names of code that it makes; NULL: none */
@@ -86,6 +94,7 @@ struct strobe_life_counts {
     uint32_t n_processes, n_tracks;          /* in the trace */
     uint64_t n_samples, n_switches, n_wakes; /* stored; n_switches: from a processor */
     uint64_t n_calls;                        /* system calls, likewise */
+    uint64_t n_probed;                       /* records of probes */
     uint64_t n_unwoken;                      /* waits that ended without a record of the wake-up */
     uint64_t n_out_of_cpu[STROBE_LIFE_CPUS]; /* switches out, by processor */
     uint64_t n_cut;                          /* samples whose outer frames are missing */
@@ -102,6 +111,7 @@ struct strobe_life {
     bool has_kernel, has_turns;         /* the kernel's frames are seen; switches are */
     uint64_t gap_ns;                    /* switches before may be missing, RAW */
     bool has_zones;                     /* there are system calls, or calls of probes */
+    const struct strobe_probes *probes; /* borrowed: NULL: none */
     bool told_kinds;                    /* the trace has the lines of kinds that its head lacks */
     struct strobe_map processes;        /* pid to struct strobe_life_process *, owned */
     struct strobe_life_process **ended; /* owned */

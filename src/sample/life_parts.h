@@ -41,6 +41,9 @@ bool strobe_life_zone_owner(struct strobe_life *life, const struct strobe_perf_r
 
 void strobe_life_call(struct strobe_life *life, const struct strobe_perf_record *record,
                       uint64_t tick);
+/* A thread comes by a probe: a function begins or returns, or a mark is passed. */
+void strobe_life_probe(struct strobe_life *life, const struct strobe_perf_record *record,
+                       uint64_t tick);
 /* A thread ends: the system call that it is in does not return. */
 void strobe_life_leave_calls(struct strobe_life *life, struct strobe_life_process *process,
                              struct strobe_life_thread *thread);

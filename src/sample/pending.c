@@ -68,11 +68,29 @@ void strobe_pending_zone(struct strobe_pending *pending, struct strobe_pending_e
     add(pending, event);
 }
 
+void strobe_pending_message(struct strobe_pending *pending, struct strobe_pending_event event,
+                            const char *text, size_t n_bytes)
+{
+    uint32_t n_words = (uint32_t)(n_bytes + 7) / 8;
+    STROBE_ASSERT(strobe_pending_has_room(pending, n_words) && n_bytes <= UINT16_MAX);
+    event.kind = STROBE_KIND_MESSAGE;
+    event.first = pending->n_addresses;
+    event.n = (uint16_t)n_bytes;
+    memcpy(pending->addresses + pending->n_addresses, text, n_bytes);
+    pending->n_addresses += n_words;
+    add(pending, event);
+}
+
 /* A step of a zone to its build. */
 static void put_zone(const struct strobe_pending *pending, const struct strobe_pending_event *event)
 {
+    static const uint64_t info[] = {2, 0}; /* severity, colour */
     const char *text;
     switch (event->kind) {
+    case STROBE_KIND_MESSAGE:
+        strobe_build_event(event->build, event->track, event->tick, STROBE_KIND_MESSAGE, info,
+                           (const char *)&pending->addresses[event->first], event->n);
+        break;
     case STROBE_KIND_ZONE_BEGIN:
         strobe_build_zone_begin(event->build, event->track, event->tick, event->first);
         break;

@@ -16,7 +16,7 @@ struct strobe_pending_event {
     uint32_t cpu;
     uint32_t
         first; /* of a sample, and of a value: in addresses; of a switch: its reason; of a zone: its location; of a text: errno */
-    uint16_t n; /* of a sample: addresses */
+    uint16_t n; /* of a sample: addresses; of a message: bytes, in addresses */
     uint8_t kind;
 };
 
@@ -38,6 +38,9 @@ void strobe_pending_switch(struct strobe_pending *pending, struct strobe_pending
 /* A step of a zone: begin with its location, value, text with an errno, end. There is room for one address. */
 void strobe_pending_zone(struct strobe_pending *pending, struct strobe_pending_event event,
                          enum strobe_kind kind, uint64_t number);
+/* A message. There is room for its bytes as addresses. */
+void strobe_pending_message(struct strobe_pending *pending, struct strobe_pending_event event,
+                            const char *text, size_t n_bytes);
 /* To the builds, thread by thread. */
 void strobe_pending_flush(struct strobe_pending *pending);
 

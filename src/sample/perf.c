@@ -18,6 +18,7 @@
 #include "base/array.h"
 #include "base/assert.h"
 #include "sample/perf_trace.h"
+#include "sample/probe_kernel.h"
 #include "sample/py_kernel.h"
 
 #if defined(__x86_64__)
@@ -116,14 +117,15 @@ static void shape_tracepoint(const struct strobe_perf *perf, enum strobe_perf_ro
     attr->exclude_callchain_kernel = role != STROBE_PERF_STATE;
     attr->watermark = 1;
     attr->wakeup_watermark = (uint32_t)(perf->options.ring_bytes / 4); /* half of theirs */
-    if (role == STROBE_PERF_WAKE || role == STROBE_PERF_PYTHON)        /* of the machine */
+    if (role == STROBE_PERF_WAKE || role >= STROBE_PERF_PYTHON)        /* of the machine */
         attr->inherit = attr->disabled = attr->enable_on_exec = attr->inherit_thread = 0;
 }
 
-/* What the program of py_kernel.h writes to; in the shape of a tracepoint without a stack. */
-static void shape_python(const struct strobe_perf *perf, struct perf_event_attr *attr)
+/* What programs in the kernel write to (py_kernel.h, probe_kernel.h); in the shape of a tracepoint without a stack. */
+static void shape_output(const struct strobe_perf *perf, enum strobe_perf_role role,
+                         struct perf_event_attr *attr)
 {
-    shape_tracepoint(perf, STROBE_PERF_PYTHON, attr);
+    shape_tracepoint(perf, role, attr);
     attr->type = PERF_TYPE_SOFTWARE;
     attr->config = PERF_COUNT_SW_BPF_OUTPUT;
 }
@@ -150,8 +152,8 @@ static struct perf_event_attr shape(const struct strobe_perf *perf, enum strobe_
         shape_clock(perf, &attr);
     else if (role == STROBE_PERF_LIFE)
         shape_life(perf, &attr);
-    else if (role == STROBE_PERF_PYTHON)
-        shape_python(perf, &attr);
+    else if (role >= STROBE_PERF_PYTHON)
+        shape_output(perf, role, &attr);
     else if (role != STROBE_PERF_SWITCHES)
         shape_tracepoint(perf, role, &attr);
     else
@@ -243,6 +245,9 @@ static int add_event(struct strobe_perf *perf, struct cpu *cpu, enum strobe_perf
     if (role == STROBE_PERF_PYTHON &&
         !strobe_py_kernel_set_output(perf->options.python, cpu->number, fd))
         perf->options.python = NULL;
+    if (role == STROBE_PERF_PROBE &&
+        !strobe_probe_kernel_set_output(perf->options.probes, cpu->number, fd))
+        perf->options.probes = NULL;
     return 0;
 }
 
@@ -286,6 +291,15 @@ static void open_python(struct strobe_perf *perf)
         if (add_event(perf, &perf->cpus[i], STROBE_PERF_PYTHON, (uint32_t)-1))
             perf->options.python = NULL;
     perf->access.has_python = perf->options.python != NULL;
+}
+
+/* Where records of probes go to. */
+static void open_probes(struct strobe_perf *perf)
+{
+    for (uint32_t i = 0; i < perf->n_cpus && perf->options.probes; i++)
+        if (add_event(perf, &perf->cpus[i], STROBE_PERF_PROBE, (uint32_t)-1))
+            perf->options.probes = NULL;
+    perf->access.has_probes = perf->options.probes != NULL;
 }
 
 static int open_thread(struct strobe_perf *perf, uint32_t tid)
@@ -447,6 +461,7 @@ enum strobe_err strobe_perf_open(const struct strobe_perf_options *options,
     }
     open_wakes(perf);
     open_python(perf);
+    open_probes(perf);
     for (uint32_t i = 0; i < 2 * perf->n_cpus; i++) {
         int fd = perf->cpus[i / 2].owner[i % 2 * 2];
         if (fd >= 0)

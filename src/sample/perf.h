@@ -16,7 +16,8 @@
  *   enter    raw_syscalls:sys_enter, and
  *   return   sys_exit
  *
- * In that buffer are the frames of Pythons, too, where the kernel reads them with the sample (py_kernel.h).
+ * In that buffer are the frames of Pythons, too, where the kernel reads them with the sample (py_kernel.h), and what probes in the code
+ * have to say (probe_kernel.h).
  *
  * An event per processor, because one that follows children can't have a buffer otherwise. Times are
  * CLOCK_MONOTONIC_RAW. Calls are for one thread.  SPDX-License-Identifier: MIT */
@@ -36,6 +37,7 @@ enum strobe_perf_role {
     STROBE_PERF_ENTER,
     STROBE_PERF_RETURN,
     STROBE_PERF_PYTHON,
+    STROBE_PERF_PROBE,
     STROBE_PERF_ROLES
 };
 
@@ -49,6 +51,7 @@ struct strobe_perf_options {
     uint64_t ring_bytes; /* of a large buffer at the most; 0: as the machine's size allows */
     const struct strobe_py_kernel
         *python; /* borrowed: what reads Python's frames in the kernel; NULL: nothing does */
+    const struct strobe_probe_kernel *probes; /* borrowed: probes in code; NULL: none */
 };
 
 struct strobe_perf;
@@ -61,6 +64,7 @@ struct strobe_perf_access {
     bool has_states, has_wakes; /* the tracepoints are open */
     bool has_syscalls;          /* likewise */
     bool has_python;            /* frames of Pythons come with their samples */
+    bool has_probes;            /* records of probes have their buffers */
     uint32_t n_missed;          /* threads that no event could be opened for */
     int error;                  /* errno of the last refusal */
 };

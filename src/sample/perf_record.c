@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "sample/probe_kernel.h"
 #include "sample/py_kernel.h"
 
 enum { TRAILER_BYTES = 24, HEAD_BYTES = 8, SAMPLE_HEAD = HEAD_BYTES + TRAILER_BYTES };
@@ -92,6 +93,21 @@ static bool read_call(const uint8_t *raw, size_t n_raw, const struct strobe_perf
     return true;
 }
 
+/* What a program of probe_kernel.h wrote: as many values as there were. */
+static bool read_probe(const uint8_t *raw, size_t n_raw, struct strobe_perf_record *out)
+{
+    struct strobe_probe_record probe = {0};
+    if (n_raw < offsetof(struct strobe_probe_record, values))
+        return false;
+    memcpy(&probe, raw, n_raw < sizeof probe ? n_raw : sizeof probe);
+    out->what = STROBE_PERF_PROBES;
+    out->probe.number = probe.probe;
+    out->probe.is_return = probe.is_return;
+    out->probe.sp = probe.sp;
+    memcpy(out->probe.values, probe.values, sizeof out->probe.values);
+    return true;
+}
+
 /* The raw data of a tracepoint. */
 static bool read_trace(const uint8_t *at, const uint8_t *end, const struct strobe_perf_trace *trace,
                        struct strobe_perf_record *out)
@@ -110,6 +126,8 @@ static bool read_trace(const uint8_t *at, const uint8_t *end, const struct strob
         out->what = STROBE_PERF_OFF;
         return true;
     }
+    if (id == STROBE_PROBE_KERNEL_ID)
+        return read_probe(raw, n_raw, out);
     if (id == STROBE_PY_KERNEL_ID) {
         out->what = STROBE_PERF_FRAMES;
         out->frames.bytes = raw;

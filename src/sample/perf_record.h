@@ -49,6 +49,7 @@ enum strobe_perf_what {
     STROBE_PERF_WAKES,   /* tid wakes another thread */
     STROBE_PERF_CALLS,   /* tid enters a system call */
     STROBE_PERF_RETURNS, /* and leaves it */
+    STROBE_PERF_PROBES,  /* tid comes by a probe */
     STROBE_PERF_FRAMES,  /* Python's frames of tid, whose sample comes next */
     STROBE_PERF_MMAP,
     STROBE_PERF_COMM,
@@ -80,6 +81,11 @@ struct strobe_perf_record {
         struct {
             int64_t number, result;
         } call;
+        struct {
+            uint32_t number;
+            bool is_return;
+            uint64_t sp, values[6]; /* as in probe_kernel.h */
+        } probe;
         struct {
             const void *bytes; /* borrowed: py_kernel.h */
             size_t n_bytes;

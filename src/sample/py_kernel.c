@@ -10,20 +10,17 @@
 #include "sample/py_kernel.h"
 
 #include <assert.h>
-#include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/assert.h"
+#include "sample/bpf_code.h"
 
 enum {
     THREADS_MAX = 1 << 16,
-    INSNS_MAX = 160,
     KEY = -8, /* of the program's stack */
     SCRATCH_KEY = -16,
     WORD = -24,
@@ -55,79 +52,13 @@ struct strobe_py_kernel {
     int threads, scratch, outputs, program; /* owned descriptors */
 };
 
-/* ---- the assembler ---- */
-
-struct code {
-    struct bpf_insn insns[INSNS_MAX];
-    int n;
-    int to_end[16], n_to_end; /* jumps to the program's end */
-};
-
-static void put(struct code *c, int op, int dst, int src, int offset, int imm)
-{
-    STROBE_ASSERT(c->n < INSNS_MAX);
-    c->insns[c->n++] = (struct bpf_insn){.code = (uint8_t)op,
-                                         .dst_reg = (uint8_t)dst & 15,
-                                         .src_reg = (uint8_t)src & 15,
-                                         .off = (int16_t)offset,
-                                         .imm = imm};
-}
-
-static void put_map(struct code *c, int dst, int fd)
-{
-    put(c, BPF_LD | BPF_DW | BPF_IMM, dst, BPF_PSEUDO_MAP_FD, 0, fd);
-    put(c, 0, 0, 0, 0, 0);
-}
-
-static void move(struct code *c, int dst, int src)
-{
-    put(c, BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
-}
-
-static void set(struct code *c, int dst, int value)
-{
-    put(c, BPF_ALU64 | BPF_MOV | BPF_K, dst, 0, 0, value);
-}
-
-static void add(struct code *c, int dst, int value)
-{
-    put(c, BPF_ALU64 | BPF_ADD | BPF_K, dst, 0, 0, value);
-}
-
-static void call(struct code *c, int function)
-{
-    put(c, BPF_JMP | BPF_CALL, 0, 0, 0, function);
-}
-
-static void load(struct code *c, int dst, int src, int offset)
-{
-    put(c, BPF_LDX | BPF_MEM | BPF_DW, dst, src, offset, 0);
-}
-
-static void store(struct code *c, int dst, int offset, int src)
-{
-    put(c, BPF_STX | BPF_MEM | BPF_DW, dst, src, offset, 0);
-}
-
-/* A jump whose target comes later: land() says where. */
-static int jump(struct code *c, int condition, int dst, int value)
-{
-    put(c, BPF_JMP | condition | BPF_K, dst, 0, 0, value);
-    return c->n - 1;
-}
-
-static void land(struct code *c, int from)
-{
-    c->insns[from].off = (int16_t)(c->n - from - 1);
-}
+/* ---- the program ---- */
 
 static void end_if(struct code *c, int condition, int dst, int value)
 {
     STROBE_ASSERT(c->n_to_end < 16);
     c->to_end[c->n_to_end++] = jump(c, condition, dst, value);
 }
-
-/* ---- the program ---- */
 
 /* r0: the entry of a map, whose key is on the stack; none: the end. */
 static void look_up(struct code *c, int fd, int key)
@@ -279,22 +210,6 @@ static void send_record(struct code *c, const struct strobe_py_kernel *kernel)
 
 /* ---- loading ---- */
 
-static int bpf(int command, union bpf_attr *attr, size_t n_bytes)
-{
-    return (int)syscall(SYS_bpf, command, attr, n_bytes);
-}
-
-static int make_map(uint32_t type, uint32_t key_bytes, uint32_t value_bytes, uint32_t most,
-                    uint32_t flags)
-{
-    union bpf_attr attr = {.map_type = type,
-                           .key_size = key_bytes,
-                           .value_size = value_bytes,
-                           .max_entries = most,
-                           .map_flags = flags};
-    return bpf(BPF_MAP_CREATE, &attr, sizeof attr);
-}
-
 static int load_program(const struct strobe_py_kernel *kernel)
 {
     struct code code = {.n = 0};
@@ -302,12 +217,7 @@ static int load_program(const struct strobe_py_kernel *kernel)
     read_cframes(&code);
     read_frames(&code);
     send_record(&code, kernel);
-    union bpf_attr attr = {.prog_type = BPF_PROG_TYPE_PERF_EVENT,
-                           .insn_cnt = (uint32_t)code.n,
-                           .insns = (uintptr_t)code.insns,
-                           .license = (uintptr_t) "Dual MIT/GPL",
-                           .prog_name = "strobe_python"};
-    return bpf(BPF_PROG_LOAD, &attr, sizeof attr);
+    return load_code(&code, BPF_PROG_TYPE_PERF_EVENT, "strobe_python");
 }
 
 /* The map's keys are numbers of the first pid namespace. */
@@ -358,13 +268,6 @@ bool strobe_py_kernel_attach(const struct strobe_py_kernel *kernel, int clock_fd
 {
     STROBE_ASSERT(kernel->program >= 0 && clock_fd >= 0);
     return !ioctl(clock_fd, PERF_EVENT_IOC_SET_BPF, kernel->program);
-}
-
-static bool put_entry(int map, const void *key, const void *value)
-{
-    union bpf_attr attr = {.map_fd = (uint32_t)map, .key = (uintptr_t)key, .flags = BPF_ANY};
-    attr.value = (uintptr_t)value;
-    return !bpf(BPF_MAP_UPDATE_ELEM, &attr, sizeof attr);
 }
 
 bool strobe_py_kernel_set_output(const struct strobe_py_kernel *kernel, int cpu, int fd)

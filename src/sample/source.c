@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "sample/addresses.h"
 #include "sample/life.h"
+#include "sample/probe_kernel.h"
 #include "sample/perf.h"
 #include "sample/symbolize.h"
 
@@ -32,8 +33,11 @@ enum { BUDGET_BYTES = 8 << 20, SWITCHES_MAX = 20000, PROMPT_NICE = -15 };
 
 struct strobe_sampler {
     struct strobe_sampler_options options;
-    struct strobe_build_store *store; /* owned */
-    struct strobe_perf *perf;         /* owned */
+    struct strobe_build_store *store;   /* owned */
+    struct strobe_perf *perf;           /* owned */
+    struct strobe_probe_kernel *probes; /* owned; NULL: none are set */
+    uint32_t n_probes;                  /* places that are */
+    int probe_error;                    /* errno of the one that is not */
     struct strobe_sample_clock clock;
     struct strobe_life life;
     uint64_t until;                   /* RAW time of the round before */
@@ -79,6 +83,7 @@ static void tell_losses(struct strobe_sampler *s)
                                      strobe_perf_n_lost(s->perf, STROBE_PERF_SWITCHES) +
                                      strobe_perf_n_lost(s->perf, STROBE_PERF_LIFE) +
                                      strobe_perf_n_lost(s->perf, STROBE_PERF_ENTER) +
+                                     strobe_perf_n_lost(s->perf, STROBE_PERF_PROBE) +
                                      strobe_perf_n_lost(s->perf, STROBE_PERF_RETURN)
                                : counts->n_lost_told;
     if (n_lost > s->n_lost)
@@ -261,6 +266,7 @@ static bool start_thread(struct strobe_sampler *s)
 
 static void free_all(struct strobe_sampler *s)
 {
+    strobe_probe_kernel_close(s->probes);
     strobe_perf_close(s->perf);
     strobe_life_free(&s->life);
     strobe_build_store_close(s->store);
@@ -289,6 +295,10 @@ static enum strobe_err open_perf(struct strobe_sampler *s, int *system_error)
     STROBE_ASSERT(!s->perf);
     if (strobe_py_kernel_open(&kernel))
         kernel = NULL;
+    if (options->probes && options->probes->n && strobe_probe_kernel_open(&s->probes)) {
+        s->probes = NULL;
+        s->probe_error = EPERM;
+    }
     for (;;) {
         struct strobe_perf_options perf = {.hz = options->hz,
                                            .pid = options->pid,
@@ -297,7 +307,8 @@ static enum strobe_err open_perf(struct strobe_sampler *s, int *system_error)
                                            .has_syscalls = options->has_syscalls,
                                            .is_prompt = options->is_prompt && !kernel,
                                            .ring_bytes = options->ring_bytes,
-                                           .python = kernel};
+                                           .python = kernel,
+                                           .probes = s->probes};
         enum strobe_err err = strobe_perf_open(&perf, &s->perf, system_error);
         if (!err && kernel && strobe_perf_access(s->perf)->has_python) {
             s->options.is_prompt = false;
@@ -311,6 +322,17 @@ static enum strobe_err open_perf(struct strobe_sampler *s, int *system_error)
         strobe_perf_close(s->perf);
         s->perf = NULL;
     }
+}
+
+/* Probes in the code of the process, when their records have somewhere to go. */
+static void set_probes(struct strobe_sampler *s)
+{
+    if (!s->probes || !strobe_perf_access(s->perf)->has_probes)
+        return;
+    s->n_probes = strobe_probe_kernel_set(s->probes, s->options.probes, s->options.pid,
+                                          s->options.is_running, &s->probe_error);
+    s->life.probes = s->options.probes;
+    s->life.has_zones |= s->n_probes != 0;
 }
 
 enum strobe_err strobe_sampler_open(const struct strobe_sampler_options *options,
@@ -336,6 +358,7 @@ enum strobe_err strobe_sampler_open(const struct strobe_sampler_options *options
     }
     s->life.hz = options->hz;
     s->life.has_zones = strobe_perf_access(s->perf)->has_syscalls;
+    set_probes(s);
     s->life.python->late_max_ns = s->options.is_prompt ? STROBE_PY_PROMPT_NS : STROBE_PY_LATE_NS;
     s->life.has_kernel = strobe_perf_access(s->perf)->has_kernel;
     s->life.has_turns = strobe_perf_access(s->perf)->has_switches;
@@ -365,6 +388,9 @@ struct strobe_sampler_status strobe_sampler_status(struct strobe_sampler *s)
         .n_samples = s->life.counts.n_samples,
         .n_switches = s->life.counts.n_switches,
         .n_calls = s->life.counts.n_calls,
+        .n_probed = s->life.counts.n_probed,
+        .n_probes = s->n_probes,
+        .probe_error = s->probe_error,
         .has_syscalls = access->has_syscalls,
         .n_lost = s->n_lost,
         .n_cut = s->life.counts.n_cut,
@@ -435,6 +461,8 @@ void strobe_sampler_stop(struct strobe_sampler *s)
     if (write(s->wake_fd, &one, sizeof one) < 0) /* then it ends with its next round */
         STROBE_ASSERT(errno == EAGAIN);
     pthread_join(s->thread, NULL);
+    strobe_probe_kernel_close(s->probes);
+    s->probes = NULL;
     strobe_perf_stop(s->perf);
     strobe_sample_clock_read(&s->clock);
     take_records(s, UINT64_MAX);

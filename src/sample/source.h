@@ -21,6 +21,7 @@ enum { STROBE_SAMPLER_HZ = 997, STROBE_SAMPLER_HZ_MAX = 20000 };
 
 struct strobe_sampler;
 struct strobe_addresses;
+struct strobe_probes;
 
 struct strobe_sampler_options {
     struct strobe_build_store_options
@@ -32,7 +33,9 @@ struct strobe_sampler_options {
     bool has_syscalls; /* system calls as zones, by the kernel's tracepoints */
     bool has_waits;    /* reasons of waits and wake-ups by the kernel's tracepoints, too */
     bool is_prompt;    /* it may be a Python: its frames are read with each sample */
-    bool no_names;     /* leave the names of addresses to the readers */
+    const struct strobe_probes
+        *probes;           /* borrowed: places in code, as zones and messages; NULL: none */
+    bool no_names;         /* leave the names of addresses to the readers */
     uint64_t ring_bytes;   /* of a buffer; 0: as large as the user may have */
     uint32_t switches_max; /* a second and processor, above which they are turned off; 0: 20,000 */
 };
@@ -40,6 +43,9 @@ struct strobe_sampler_options {
 struct strobe_sampler_status {
     uint64_t n_samples, n_switches;  /* stored */
     uint64_t n_calls;                /* system calls, likewise */
+    uint64_t n_probed;               /* records of probes, likewise */
+    uint32_t n_probes;               /* places that are set */
+    int probe_error;                 /* errno of the one that is not; 0: all are */
     uint64_t n_lost;                 /* records that the kernel's buffers had no room for */
     uint64_t n_cut;                  /* samples whose outer frames are missing */
     uint32_t n_processes, n_threads; /* of which there are any */

@@ -20,6 +20,12 @@ struct kernel_symbol {
     char *name; /* owned */
 };
 
+/* Addresses of a compilation unit, as in the file. */
+struct unit_range {
+    uint64_t low, high;
+    Dwarf_Die die;
+};
+
 struct naming {
     FILE *out; /* owned */
     char *(*demangle)(const char *, char *, size_t *, int *);
@@ -31,6 +37,9 @@ struct naming {
     uint32_t module;
     Dwfl_Module *elf; /* borrowed from dwfl; NULL: not at hand */
     GElf_Addr bias;
+    struct unit_range *units; /* owned: of `elf`, sorted; where the file has no list of them */
+    uint32_t n_units, units_room;
+    bool has_units; /* they were looked for */
     const char *image;
     char path[STROBE_SYMBOL_TEXT + 1]; /* of a file, made whole */
     struct strobe_symbol_codes codes;
@@ -123,6 +132,8 @@ static void open_module(struct naming *n, const struct strobe_sample_module *mod
     if (n->dwfl)
         dwfl_end(n->dwfl);
     n->elf = NULL;
+    n->n_units = 0;
+    n->has_units = false;
     n->dwfl = dwfl_begin(&callbacks);
     n->image = module->path;
     int fd = n->dwfl && module->fd >= 0 ? dup(module->fd) : -1;
@@ -135,6 +146,44 @@ static void open_module(struct naming *n, const struct strobe_sample_module *mod
     dwfl_report_end(n->dwfl, NULL, NULL);
     if (n->elf && !dwfl_module_getelf(n->elf, &n->bias))
         n->elf = NULL;
+}
+
+static int compare_units(const void *a, const void *b)
+{
+    const struct unit_range *x = a, *y = b;
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+/* clang writes no list of addresses (.debug_aranges): each unit says its own. */
+static void read_units(struct naming *n)
+{
+    enum { UNITS_MAX = 1 << 20 };
+    Dwarf_Addr bias, base, low, high;
+    n->has_units = true;
+    for (Dwarf_Die *unit = NULL; (unit = dwfl_module_nextcu(n->elf, unit, &bias));)
+        for (ptrdiff_t at = 0; (at = dwarf_ranges(unit, at, &base, &low, &high)) > 0;) {
+            struct unit_range *range = n->n_units < UNITS_MAX
+                                           ? STROBE_ARRAY_PUSH(n->units, n->n_units, n->units_room)
+                                           : NULL;
+            if (!range)
+                break;
+            *range = (struct unit_range){low, high, *unit};
+        }
+    qsort(n->units, n->n_units, sizeof *n->units, compare_units);
+}
+
+/* The compilation unit with an address; NULL: none is known. *bias: what its addresses are off by. */
+static Dwarf_Die *find_unit(struct naming *n, GElf_Addr address, Dwarf_Addr *bias)
+{
+    Dwarf_Die *unit = dwfl_module_addrdie(n->elf, address, bias);
+    if (unit || !dwfl_module_getdwarf(n->elf, bias))
+        return unit;
+    if (!n->has_units)
+        read_units(n);
+    uint64_t own = address - *bias;
+    uint64_t at = STROBE_ARRAY_BISECT(0, n->n_units, i, n->units[i].low <= own);
+    STROBE_ASSERT(at <= n->n_units);
+    return at && own < n->units[at - 1].high ? &n->units[at - 1].die : NULL;
 }
 
 static const char *die_name(struct naming *n, Dwarf_Die *die)
@@ -194,7 +243,7 @@ static uint32_t name_inlined(struct naming *n, uint32_t row, GElf_Addr address, 
 {
     enum { DEEPEST = 32 };
     Dwarf_Addr bias;
-    Dwarf_Die *scopes = NULL, *unit = dwfl_module_addrdie(n->elf, address, &bias);
+    Dwarf_Die *scopes = NULL, *unit = find_unit(n, address, &bias);
     int n_scopes = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
     uint32_t n_inlined = 0;
     for (int i = 0; i < n_scopes && n_inlined < DEEPEST; i++) {
@@ -215,6 +264,19 @@ static uint32_t name_inlined(struct naming *n, uint32_t row, GElf_Addr address, 
     return n_inlined;
 }
 
+/* The line at an address of a unit. Of a function's begin the first that is one: what compilers put in front has none. */
+static Dwarf_Line *find_line(Dwarf_Die *unit, Dwarf_Addr address, bool is_begin, int *line)
+{
+    enum { SLED = 32 };
+    Dwarf_Line *at = NULL;
+    for (Dwarf_Addr i = 0; unit && !*line && i < (is_begin ? SLED : 1); i++) {
+        at = dwarf_getsrc_die(unit, address + i);
+        if (!at || dwarf_lineno(at, line))
+            *line = 0;
+    }
+    return at;
+}
+
 static void name_address(struct naming *n, const struct strobe_wanted *wanted, uint32_t row)
 {
     STROBE_ASSERT(n->dwfl || !n->elf);
@@ -223,11 +285,13 @@ static void name_address(struct naming *n, const struct strobe_wanted *wanted, u
     GElf_Addr address = wanted->rows[row].vaddr + n->bias;
     GElf_Off into = 0;
     GElf_Sym symbol;
-    Dwfl_Line *at = dwfl_module_getsrc(n->elf, address);
     int line = 0;
-    const char *file = at ? dwfl_lineinfo(at, NULL, &line, NULL, NULL, NULL) : NULL;
     Dwarf_Addr unit_bias;
-    file = whole_path(n, dwfl_module_addrdie(n->elf, address, &unit_bias), file);
+    Dwarf_Die *unit = find_unit(n, address, &unit_bias);
+    bool is_begin = wanted->rows[row].address & STROBE_WANTED_LOC;
+    Dwarf_Line *at = find_line(unit, address - unit_bias, is_begin, &line);
+    const char *file = at ? dwarf_linesrc(at, NULL, NULL) : NULL;
+    file = whole_path(n, unit, file);
     uint32_t n_inlined = name_inlined(n, row, address, &file, &line);
     const char *name = dwfl_module_addrinfo(n->elf, address, &into, &symbol, NULL, NULL, NULL);
     if (!name)
@@ -328,5 +392,6 @@ void strobe_symbol_names_run(const struct strobe_wanted *wanted,
     }
     strobe_symbol_code_write(&n.codes, modules, n.out);
     strobe_symbol_code_free(&n.codes);
+    free(n.units);
     fclose(n.out);
 }

@@ -25,6 +25,8 @@ static int compare_rows(const void *a, const void *b)
         return x->module < y->module ? -1 : 1;
     if (x->vaddr != y->vaddr)
         return x->vaddr < y->vaddr ? -1 : 1;
+    if ((x->address ^ y->address) & STROBE_WANTED_LOC) /* code is that of an address */
+        return x->address < y->address ? -1 : 1;
     return x->proc < y->proc ? -1 : x->proc > y->proc;
 }
 
@@ -94,6 +96,21 @@ static struct strobe_build *build_of(struct reading *r, uint32_t proc)
     return build;
 }
 
+static bool is_loc(const struct strobe_wanted_row *row)
+{
+    return row->module != STROBE_WANTED_KERNEL && row->address & STROBE_WANTED_LOC;
+}
+
+/* A function that is a location: the answer of the outermost function is its own, and comes last. */
+static void put_loc(struct strobe_build *build, const struct strobe_wanted_row *row, uint32_t line,
+                    const char *const *texts, const size_t *sizes)
+{
+    uint64_t numbers[] = {row->address & ~STROBE_WANTED_LOC, line, 0};
+    const char *of_loc[] = {texts[0], sizes[1] ? texts[1] : texts[2], ""};
+    size_t sizes_of_loc[] = {sizes[0], sizes[1] ? sizes[1] : sizes[2], 0};
+    strobe_build_record(build, STROBE_META_LOC, numbers, of_loc, sizes_of_loc);
+}
+
 /* One function at one place: a record for each process that has been there. */
 static void put_answer(struct reading *r, const struct strobe_symbol_answer *what, const char *text)
 {
@@ -111,7 +128,9 @@ static void put_answer(struct reading *r, const struct strobe_symbol_answer *wha
         struct strobe_build *build = build_of(r, row->proc);
         uint64_t start = what->into <= row->address ? row->address - what->into : 0;
         uint64_t numbers[] = {row->address, what->inlined, what->line, start};
-        if (build)
+        if (build && is_loc(row))
+            put_loc(build, row, what->line, texts, sizes);
+        else if (build)
             strobe_build_record(build, STROBE_META_SYMBOL, numbers, texts, sizes);
         r->n_named += build && is_new;
     }
@@ -125,7 +144,7 @@ static void put_code(struct reading *r, const struct strobe_symbol_answer *what,
     struct strobe_build *build = build_of(r, row->proc);
     uint64_t numbers[] = {row->address - what->into, what->inlined, what->line};
     size_t size = what->n_code;
-    if (!build || what->into > row->address)
+    if (!build || is_loc(row) || what->into > row->address)
         return;
     if (!r->told_kinds)
         strobe_build_kinds(build);

@@ -15,6 +15,8 @@ enum {
 #define STROBE_WANTED_KERNEL UINT32_MAX
 #define STROBE_WANTED_JIT    (1u << 31) /* or it with the process's number: code of no file */
 
+#define STROBE_WANTED_LOC (1ull << 63) /* or it with a location's id: that one gets the name */
+
 struct strobe_wanted_row {
     uint64_t address, vaddr; /* vaddr: in the module's file; of the kernel: the address */
     uint32_t proc, module; /* module: its id, STROBE_WANTED_KERNEL, or as STROBE_WANTED_JIT says */

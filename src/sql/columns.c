@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "sql/columns_build.h"
 #include "sql/columns_source.h"
+#include "sql/columns_zones.h"
 
 enum {
     DEFAULT_ROWS = 1 << 16,
@@ -27,7 +28,9 @@ struct out_column {
 struct strobe_columns {
     struct strobe_sql *sql; /* borrowed */
     struct strobe_columns_source source;
-    struct out_column *columns; /* owned: n_columns */
+    struct strobe_columns_zones *zones; /* owned: of the table zone; NULL: rows are cells */
+    struct strobe_column_batch *spare;  /* owned: a batch that was returned; NULL: none */
+    struct out_column *columns;         /* owned: n_columns */
     unsigned n_columns;
     uint32_t max_rows, n_rows; /* of the batch in work */
     uint8_t at_end;
@@ -169,6 +172,25 @@ static uint64_t wanted_columns(const struct strobe_columns *reader)
     return wanted;
 }
 
+/* Zones go into columns without cells, where no column is asked for twice. */
+static enum strobe_err ask_for_zones(struct strobe_columns *reader, struct strobe_sql_ask *wants)
+{
+    uint8_t columns[STROBE_SQL_ZONE_N_COLUMNS];
+    uint64_t seen = 0;
+    for (unsigned i = 0; i < reader->n_columns; i++) {
+        if (seen >> reader->columns[i].source & 1)
+            return STROBE_OK;
+        seen |= 1ull << reader->columns[i].source;
+        columns[i] = (uint8_t)reader->columns[i].source;
+    }
+    reader->zones = strobe_columns_zones_new(columns, reader->n_columns, reader->max_rows,
+                                             reader->start_ns, reader->end_ns);
+    if (!reader->zones)
+        return STROBE_ERR_NOMEM;
+    strobe_columns_zones_ask(reader->zones, wants);
+    return STROBE_OK;
+}
+
 static enum strobe_err open_table(struct strobe_columns *reader,
                                   const struct strobe_columns_ask *ask)
 {
@@ -197,6 +219,10 @@ static enum strobe_err open_table(struct strobe_columns *reader,
         wants.n_name = (uint32_t)reader->n_name;
         if (!wants.name)
             return STROBE_ERR_NOMEM;
+    }
+    if (!strcmp(table->name, "zone") && (err = ask_for_zones(reader, &wants))) {
+        free(wants.name);
+        return err;
     }
     return strobe_columns_source_table(&reader->source, reader->sql, table, &wants);
 }
@@ -255,6 +281,8 @@ void strobe_columns_close(struct strobe_columns *reader)
     if (!reader)
         return;
     strobe_columns_source_close(&reader->source);
+    strobe_columns_zones_free(reader->zones);
+    strobe_column_batch_free(reader->spare);
     for (unsigned i = 0; i < reader->n_columns; i++) {
         strobe_column_build_free(&reader->columns[i].build);
         free(reader->columns[i].name);
@@ -360,10 +388,39 @@ static enum strobe_err make_batch(struct strobe_columns *reader, struct strobe_c
     return STROBE_OK;
 }
 
+/* The next batch that was made as one. */
+static enum strobe_err move_batch(struct strobe_columns *reader, struct strobe_column_batch **out)
+{
+    const struct strobe_sql_batch *rows;
+    enum strobe_err err = strobe_columns_source_next(&reader->source, &rows);
+    if (err)
+        return err;
+    struct strobe_column_batch *batch = reader->spare ? reader->spare : calloc(1, sizeof *batch);
+    if (!batch)
+        return STROBE_ERR_NOMEM;
+    const struct strobe_column_batch made = *rows->columns;
+    *rows->columns = *batch; /* room for a later one, or nothing */
+    rows->columns->n_rows = 0;
+    *batch = made;
+    reader->spare = NULL;
+    *out = batch;
+    return STROBE_OK;
+}
+
+void strobe_columns_return(struct strobe_columns *reader, struct strobe_column_batch *batch)
+{
+    if (batch && reader->zones && !reader->spare)
+        reader->spare = batch;
+    else
+        strobe_column_batch_free(batch);
+}
+
 enum strobe_err strobe_columns_next(struct strobe_columns *reader, struct strobe_column_batch **out)
 {
     enum strobe_err err = STROBE_OK;
     *out = NULL;
+    if (reader->zones)
+        return move_batch(reader, out);
     while (!err && !reader->at_end && !is_full(reader)) {
         const struct strobe_sql_batch *rows;
         err = strobe_columns_source_next(&reader->source, &rows);

@@ -47,6 +47,8 @@ struct strobe_column_batch {
 };
 
 void strobe_column_batch_free(struct strobe_column_batch *batch); /* NULL is allowed */
+/* Free its columns; it has none then. */
+void strobe_column_batch_clear(struct strobe_column_batch *batch);
 
 static inline int strobe_column_is_null(const struct strobe_column *column, uint32_t row)
 {
@@ -108,6 +110,9 @@ const char *strobe_columns_name(const struct strobe_columns *reader, unsigned co
  * thread, one at a time. */
 enum strobe_err strobe_columns_next(struct strobe_columns *reader,
                                     struct strobe_column_batch **out);
+
+/* Give a batch of the reader back, instead of freeing it: its memory may serve the next. NULL is allowed. Thread: that of next. */
+void strobe_columns_return(struct strobe_columns *reader, struct strobe_column_batch *batch);
 
 void strobe_columns_close(struct strobe_columns *reader); /* NULL is allowed */
 

@@ -23,13 +23,19 @@ static void free_column(struct strobe_column *column)
     free(column->texts.bytes);
 }
 
+void strobe_column_batch_clear(struct strobe_column_batch *batch)
+{
+    for (unsigned i = 0; batch->columns && i < batch->n_columns; i++)
+        free_column(&batch->columns[i]);
+    free(batch->columns);
+    *batch = (struct strobe_column_batch){0};
+}
+
 void strobe_column_batch_free(struct strobe_column_batch *batch)
 {
     if (!batch)
         return;
-    for (unsigned i = 0; batch->columns && i < batch->n_columns; i++)
-        free_column(&batch->columns[i]);
-    free(batch->columns);
+    strobe_column_batch_clear(batch);
     free(batch);
 }
 
@@ -246,9 +252,25 @@ static enum strobe_err copy_names(const struct strobe_textmap *names,
     return err;
 }
 
+/* Begin with the memory of a column that was made before. */
+static void start_again(struct strobe_column_build *build, struct strobe_column *old)
+{
+    free(old->texts.bytes);
+    if (old->type == STROBE_COLUMN_ENUM) {
+        free(old->texts.offsets);
+        old->texts.offsets = NULL;
+    }
+    build->column = (struct strobe_column){.type = old->type,
+                                           .valid = old->valid,
+                                           .values = old->values,
+                                           .texts.offsets = old->texts.offsets};
+    memset(old->valid, 0, ((size_t)build->max_rows + 7) / 8);
+}
+
 enum strobe_err strobe_column_build_end(struct strobe_column_build *build, uint32_t n_rows,
                                         struct strobe_column *out)
 {
+    struct strobe_column old = *out;
     enum strobe_err err = STROBE_OK;
     if (build->column.type == STROBE_COLUMN_ENUM)
         err = copy_names(&build->names, &build->column.texts);
@@ -260,5 +282,7 @@ enum strobe_err strobe_column_build_end(struct strobe_column_build *build, uint3
         strobe_textmap_free(&build->names);
         memset(build->kept, 0, sizeof build->kept);
     }
-    return err ? err : strobe_column_build_start(build, out->type, build->max_rows);
+    if (old.valid)
+        start_again(build, &old);
+    return err || old.valid ? err : strobe_column_build_start(build, out->type, build->max_rows);
 }

@@ -33,7 +33,7 @@ enum strobe_err strobe_column_build_put(struct strobe_column_build *build,
 /* Bytes of its texts so far. */
 uint64_t strobe_column_build_bytes(const struct strobe_column_build *build);
 
-/* Hand the column over, and begin with an empty one. */
+/* Hand the column over, and begin with an empty one. With one in *out that this build made before, its memory is used for that. */
 enum strobe_err strobe_column_build_end(struct strobe_column_build *build, uint32_t n_rows,
                                         struct strobe_column *out);
 

@@ -9,45 +9,13 @@
 
 #define BIT(kind) (1ull << STROBE_KIND_##kind)
 
-enum {
-    ZONE_ID = 1,
-    ZONE_TS,
-    ZONE_DUR,
-    ZONE_SELF,
-    ZONE_DEPTH,
-    ZONE_NAME,
-    ZONE_LOC,
-    ZONE_TRACK,
-    ZONE_PROCESS,
-    ZONE_PARENT,
-    ZONE_STATE,
-    ZONE_VALUE,
-    ZONE_TEXT,
-    ZONE_COLOR,
-    ZONE_N_COLUMNS,
-};
+const char *const strobe_sql_zone_states[STROBE_SQL_N_STATES] = {"ended", "open", "unfinished",
+                                                                 "no_begin"};
 
 static void put_state(struct strobe_sql_cell *cell, unsigned state)
 {
-    static const char *const names[] = {"ended", "open", "unfinished", "no_begin"};
-    strobe_sql_put_kept(cell, names[state], (uint32_t)strlen(names[state]));
-}
-
-/* Threads: 22 bits of index, 40 of place. The others are numbered in the order in which they are paired. */
-void strobe_sql_zone_ids(const struct strobe_batch *batch, uint32_t i, int64_t *id, int64_t *parent)
-{
-    enum { PLACE_BITS = 40 };
-    const uint64_t base = (uint64_t)batch->thread << PLACE_BITS;
-    *id = *parent = -1;
-    if (batch->kind != STROBE_BATCH_THREAD || !batch->places) {
-        *id = (int64_t)(1ull << 62 | batch->number);
-        return;
-    }
-    const struct strobe_zone_place *place = &batch->places[i];
-    if (place->begin >> PLACE_BITS == 0)
-        *id = (int64_t)(base | place->begin);
-    if (place->parent >> PLACE_BITS == 0)
-        *parent = (int64_t)(base | place->parent);
+    strobe_sql_put_kept(cell, strobe_sql_zone_states[state],
+                        (uint32_t)strlen(strobe_sql_zone_states[state]));
 }
 
 static void put_ids(struct strobe_sql_cell *row, const struct strobe_batch *batch, uint32_t i)
@@ -55,9 +23,9 @@ static void put_ids(struct strobe_sql_cell *row, const struct strobe_batch *batc
     int64_t id, parent;
     strobe_sql_zone_ids(batch, i, &id, &parent);
     if (id >= 0)
-        strobe_sql_put_i(&row[ZONE_ID], id);
+        strobe_sql_put_i(&row[STROBE_SQL_ZONE_ID], id);
     if (parent >= 0)
-        strobe_sql_put_i(&row[ZONE_PARENT], parent);
+        strobe_sql_put_i(&row[STROBE_SQL_ZONE_PARENT], parent);
 }
 
 int64_t strobe_sql_track_of(const struct strobe_trace *trace, const struct strobe_batch *batch)
@@ -74,17 +42,17 @@ static void put_times(const struct strobe_sql_ask *ask, struct strobe_sql_cell *
                       const struct strobe_clock *clock, const struct strobe_batch *batch,
                       const struct strobe_zone_row *zone)
 {
-    if (strobe_sql_wants(ask, ZONE_TS))
-        strobe_sql_put_i(&row[ZONE_TS], strobe_clock_rel(clock, zone->begin));
-    if (strobe_sql_wants(ask, ZONE_DEPTH))
-        strobe_sql_put_i(&row[ZONE_DEPTH], zone->depth);
+    if (strobe_sql_wants(ask, STROBE_SQL_ZONE_TS))
+        strobe_sql_put_i(&row[STROBE_SQL_ZONE_TS], strobe_clock_rel(clock, zone->begin));
+    if (strobe_sql_wants(ask, STROBE_SQL_ZONE_DEPTH))
+        strobe_sql_put_i(&row[STROBE_SQL_ZONE_DEPTH], zone->depth);
     if (zone->state != STROBE_ZONE_ENDED)
         return;
-    if (strobe_sql_wants(ask, ZONE_DUR))
-        strobe_sql_put_i(&row[ZONE_DUR],
+    if (strobe_sql_wants(ask, STROBE_SQL_ZONE_DUR))
+        strobe_sql_put_i(&row[STROBE_SQL_ZONE_DUR],
                          (int64_t)strobe_clock_span_ns(clock, zone->begin, zone->ticks));
-    if (batch->kind != STROBE_BATCH_SPAN && strobe_sql_wants(ask, ZONE_SELF))
-        strobe_sql_put_i(&row[ZONE_SELF],
+    if (batch->kind != STROBE_BATCH_SPAN && strobe_sql_wants(ask, STROBE_SQL_ZONE_SELF))
+        strobe_sql_put_i(&row[STROBE_SQL_ZONE_SELF],
                          (int64_t)strobe_clock_span_ns(clock, zone->begin, zone->self));
 }
 
@@ -92,11 +60,11 @@ static void put_note(struct strobe_sql_pump *pump, struct strobe_sql_cell *row,
                      const struct strobe_note *note)
 {
     if (note->has_value)
-        strobe_sql_put_i(&row[ZONE_VALUE], (int64_t)note->value);
+        strobe_sql_put_i(&row[STROBE_SQL_ZONE_VALUE], (int64_t)note->value);
     if (note->has_color)
-        strobe_sql_put_i(&row[ZONE_COLOR], note->color & 0xffffff);
-    if (note->text && strobe_sql_wants(strobe_sql_pump_ask(pump), ZONE_TEXT))
-        strobe_sql_pump_text(pump, &row[ZONE_TEXT], note->text, note->n_text);
+        strobe_sql_put_i(&row[STROBE_SQL_ZONE_COLOR], note->color & 0xffffff);
+    if (note->text && strobe_sql_wants(strobe_sql_pump_ask(pump), STROBE_SQL_ZONE_TEXT))
+        strobe_sql_pump_text(pump, &row[STROBE_SQL_ZONE_TEXT], note->text, note->n_text);
 }
 
 /* The name of a zone: the one that it was given, else its location's. 0: it is not the wanted one. */
@@ -108,7 +76,7 @@ static int put_name(struct strobe_sql_pump *pump, struct strobe_sql_cell *cell, 
     char room[STROBE_NAME_ROOM];
     uint32_t n;
     const char *name;
-    if (!ask->name && !strobe_sql_wants(ask, ZONE_NAME))
+    if (!ask->name && !strobe_sql_wants(ask, STROBE_SQL_ZONE_NAME))
         return 1;
     if (note && note->name) {
         name = note->name;
@@ -134,7 +102,7 @@ static enum strobe_err put_zone(struct strobe_sql_pump *pump, const struct strob
     const struct strobe_zone_row *zone = &batch->zones[i];
     const struct strobe_note *note =
         zone->note && batch->notes ? &batch->notes[zone->note - 1] : NULL;
-    const uint64_t of_loc = 1ull << ZONE_NAME | 1ull << ZONE_LOC;
+    const uint64_t of_loc = 1ull << STROBE_SQL_ZONE_NAME | 1ull << STROBE_SQL_ZONE_LOC;
     uint64_t id = 0;
     uint32_t loc = STROBE_IDMAP_NONE;
     struct strobe_sql_cell *row = strobe_sql_pump_row(pump);
@@ -142,21 +110,22 @@ static enum strobe_err put_zone(struct strobe_sql_pump *pump, const struct strob
         return STROBE_ERR_LIMIT;
     if (ask->name || ask->wanted & of_loc)
         loc = strobe_batch_loc(trace, batch, zone, &id);
-    if (!put_name(pump, &row[ZONE_NAME], loc, id, note)) {
+    if (!put_name(pump, &row[STROBE_SQL_ZONE_NAME], loc, id, note)) {
         strobe_sql_pump_unrow(pump);
         return STROBE_OK;
     }
-    if (ask->wanted & (1ull << ZONE_ID | 1ull << ZONE_PARENT))
+    if (ask->wanted & (1ull << STROBE_SQL_ZONE_ID | 1ull << STROBE_SQL_ZONE_PARENT))
         put_ids(row, batch, i);
     put_times(ask, row, &trace->clock, batch, zone);
     if (loc != STROBE_IDMAP_NONE)
-        strobe_sql_put_i(&row[ZONE_LOC], loc);
-    if (track >= 0 && strobe_sql_wants(ask, ZONE_TRACK))
-        strobe_sql_put_i(&row[ZONE_TRACK], track);
-    if (strobe_sql_wants(ask, ZONE_PROCESS))
-        strobe_sql_put_i(&row[ZONE_PROCESS], strobe_trace_first_process(trace, batch->process));
-    if (strobe_sql_wants(ask, ZONE_STATE))
-        put_state(&row[ZONE_STATE], zone->state);
+        strobe_sql_put_i(&row[STROBE_SQL_ZONE_LOC], loc);
+    if (track >= 0 && strobe_sql_wants(ask, STROBE_SQL_ZONE_TRACK))
+        strobe_sql_put_i(&row[STROBE_SQL_ZONE_TRACK], track);
+    if (strobe_sql_wants(ask, STROBE_SQL_ZONE_PROCESS))
+        strobe_sql_put_i(&row[STROBE_SQL_ZONE_PROCESS],
+                         strobe_trace_first_process(trace, batch->process));
+    if (strobe_sql_wants(ask, STROBE_SQL_ZONE_STATE))
+        put_state(&row[STROBE_SQL_ZONE_STATE], zone->state);
     if (note)
         put_note(pump, row, note);
     return STROBE_OK;
@@ -182,15 +151,16 @@ static enum strobe_err put_zones(void *context, const struct strobe_batch *batch
 static enum strobe_err walk_zones(struct strobe_sql_pump *pump)
 {
     const struct strobe_sql_ask *ask = strobe_sql_pump_ask(pump);
-    const uint64_t of_notes =
-        1ull << ZONE_NAME | 1ull << ZONE_VALUE | 1ull << ZONE_TEXT | 1ull << ZONE_COLOR;
+    const uint64_t of_notes = 1ull << STROBE_SQL_ZONE_NAME | 1ull << STROBE_SQL_ZONE_VALUE |
+                              1ull << STROBE_SQL_ZONE_TEXT | 1ull << STROBE_SQL_ZONE_COLOR;
     struct strobe_walk walk = {
-        .zones = put_zones,
+        .zones = ask->put_zones ? ask->put_zones : put_zones,
         .want_notes = ask->name || ask->wanted & of_notes, /* a zone may have been renamed */
         .want_fibers = 1,
         .want_spans = 1,
         .want_open = 1,
-        .want_places = strobe_sql_wants(ask, ZONE_ID) || strobe_sql_wants(ask, ZONE_PARENT),
+        .want_places = strobe_sql_wants(ask, STROBE_SQL_ZONE_ID) ||
+                       strobe_sql_wants(ask, STROBE_SQL_ZONE_PARENT),
     };
     return strobe_sql_pump_walk(pump, &walk);
 }
@@ -362,7 +332,10 @@ const struct strobe_sql_table strobe_sql_events[] = {
      "track_id INT4, process_id INT4, parent_id INT, state ENUM TEXT, value INT, text TEXT, color "
      "INT4",
      "zones of threads, devices and fibers, and spans",
-     {.ts = ZONE_TS, .track = ZONE_TRACK, .process = ZONE_PROCESS, .name = ZONE_NAME},
+     {.ts = STROBE_SQL_ZONE_TS,
+      .track = STROBE_SQL_ZONE_TRACK,
+      .process = STROBE_SQL_ZONE_PROCESS,
+      .name = STROBE_SQL_ZONE_NAME},
      NULL,
      NULL,
      NULL,

@@ -25,6 +25,11 @@ const struct strobe_sql_table *strobe_sql_pump_table(const struct strobe_sql_pum
     return pump->table;
 }
 
+unsigned strobe_sql_pump_file(const struct strobe_sql_pump *pump)
+{
+    return pump->file;
+}
+
 struct strobe_trace *strobe_sql_pump_trace(struct strobe_sql_pump *pump)
 {
     return pump->trace;
@@ -76,6 +81,14 @@ enum strobe_err strobe_sql_pump_blanks(struct strobe_sql_pump *pump, uint32_t n)
             return STROBE_ERR_LIMIT;
     }
     return STROBE_OK;
+}
+
+enum strobe_err strobe_sql_pump_columns(struct strobe_sql_pump *pump,
+                                        struct strobe_column_batch *columns, uint32_t n_rows)
+{
+    pump->filling->columns = columns;
+    pump->filling->n_rows = n_rows;
+    return hand_over(pump) ? STROBE_OK : STROBE_ERR_LIMIT;
 }
 
 void strobe_sql_pump_unrow(struct strobe_sql_pump *pump)
@@ -150,7 +163,7 @@ enum strobe_err strobe_sql_pump_walk_files(struct strobe_sql_pump *pump)
         strobe_trace_close(pump->trace);
         pump->trace = NULL;
     }
-    return err;
+    return !err && pump->ask.end_zones ? pump->ask.end_zones(pump) : err;
 }
 
 int strobe_sql_batch_make(struct strobe_sql_batch *batch, unsigned n_columns)

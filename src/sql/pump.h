@@ -6,6 +6,9 @@
 
 #include "sql/table.h"
 
+struct strobe_column_batch;
+struct strobe_columns_zones;
+
 /* What a query wants to see of a table. Rows outside of ts_min..ts_max may come all the same, others do not. */
 struct strobe_sql_ask {
     uint64_t wanted;        /* columns, bit by bit */
@@ -14,10 +17,16 @@ struct strobe_sql_ask {
     int64_t trace;          /* -1: all */
     char *name;             /* owned; NULL: all */
     uint32_t n_name;
+    /* Zones go into columns at once, not into cells (columns_zones.h); NULL: they do not. Borrowed: outlives the pump. */
+    struct strobe_columns_zones *zones;
+    enum strobe_err (*put_zones)(void *pump, const struct strobe_batch *batch);
+    enum strobe_err (*end_zones)(void *pump); /* after the last */
 };
 
 struct strobe_sql_batch {
     struct strobe_sql_cell *cells; /* owned: n_rows of as many columns as the table has */
+    struct strobe_column_batch *
+        columns; /* borrowed: with ask.zones, instead of cells; its parts are the reader's to move away */
     uint32_t n_rows;
     char *texts; /* owned */
     uint64_t n_texts, texts_room;
@@ -38,6 +47,8 @@ void strobe_sql_pump_stop(struct strobe_sql_pump *pump);
 /* For tables, in the pump's thread: */
 const struct strobe_sql_ask *strobe_sql_pump_ask(const struct strobe_sql_pump *pump);
 const struct strobe_sql_table *strobe_sql_pump_table(const struct strobe_sql_pump *pump);
+/* The number of the file that is walked: trace_id. */
+unsigned strobe_sql_pump_file(const struct strobe_sql_pump *pump);
 struct strobe_trace *strobe_sql_pump_trace(struct strobe_sql_pump *pump);
 /* The connection's trace of the same file: its texts outlive the pump. */
 const struct strobe_trace *strobe_sql_pump_model(const struct strobe_sql_pump *pump);
@@ -58,6 +69,10 @@ int strobe_sql_pump_may_keep(const struct strobe_sql_pump *pump, uint64_t n_byte
  * other. */
 struct strobe_sql_cell *strobe_sql_pump_row(struct strobe_sql_pump *pump);
 void strobe_sql_pump_unrow(struct strobe_sql_pump *pump);
+
+/* With ask.zones: `columns` is the batch at hand, and full. LIMIT: the walk must end. */
+enum strobe_err strobe_sql_pump_columns(struct strobe_sql_pump *pump,
+                                        struct strobe_column_batch *columns, uint32_t n_rows);
 
 /* Rows of which no column is wanted. LIMIT: the walk must end. */
 enum strobe_err strobe_sql_pump_blanks(struct strobe_sql_pump *pump, uint32_t n);

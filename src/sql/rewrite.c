@@ -1,11 +1,14 @@
 /* rewrite.c - sees that a statement is of this form, and of no other:
  *
- *   SELECT item, … FROM zone [WHERE condition AND …] GROUP BY key, … [ORDER BY …] [LIMIT n [OFFSET n]] [;]
+ *   SELECT item, … FROM zone|slice|slices [WHERE condition AND …] [GROUP BY key, …] [ORDER BY …] [LIMIT n [OFFSET n]] [;]
  *
  *   key        name, loc_id, track_id, process_id, depth, trace_id
- *   item       keys, count(*), count(dur), sum(dur), sum(self), min(dur), max(dur), avg(dur), numbers, texts,
- *              + - * / % ( ) and the functions below, with or without a name (AS x)
+ *   item       keys, count(*), count(dur), sum(dur), sum(self), min(dur), max(dur), avg(dur), min(depth),
+ *              max(depth), numbers, texts, + - * / % ( ) and the functions below, with or without a name (AS x);
+ *              without GROUP BY an aggregate at least, and no key
  *   condition  ts >, >=, <, <= a whole number; ts BETWEEN two of them; key = a number or a text
+ *
+ * Perfetto's slice has neither loc_id nor process_id nor self, and where a zone did not end the duration -1.
  *
  * Every aggregate becomes one over zone_sum, where a row stands for many zones; SQLite does the rest. A word that is not in
  * these lists ends the attempt, and the statement goes to SQLite as it is: better slow than wrong.
@@ -31,8 +34,10 @@ struct reader {
     struct token now;
     struct strobe_out *out; /* borrowed */
     int failed;
+    int of_slices;          /* FROM slice, else FROM zone */
     unsigned used, grouped; /* keys in items, and those of GROUP BY: one bit each */
-    int64_t after, before;  /* bounds of ts */
+    unsigned n_aggregates;
+    int64_t after, before; /* bounds of ts */
     struct strobe_out conditions;
     /* Names of items, so that ORDER BY may use them. */
     struct token names[32];
@@ -112,8 +117,9 @@ static int take(struct reader *reader, const char *word)
     return 1;
 }
 
-static const char *const keys[] = {"name",  "loc_id",   "track_id", "process_id",
-                                   "depth", "trace_id", NULL};
+static const char *const keys[] = {"name",   "track_id",   "depth", "trace_id",
+                                   "loc_id", "process_id", NULL};
+enum { SLICE_KEYS = 15 }; /* the first four */
 static const char *const functions[] = {"round", "abs", "coalesce", "nullif", NULL};
 
 static void put_token(struct reader *reader)
@@ -123,26 +129,41 @@ static void put_token(struct reader *reader)
     step(reader);
 }
 
+/* The key that the token is, as a bit; 0: none. */
+static unsigned key_of(const struct reader *reader)
+{
+    return is_one_of(reader, keys) & (reader->of_slices ? SLICE_KEYS : ~0u);
+}
+
+/* The sum of the durations of slices, over zone_sum. */
+#define SUM_OF_SLICES "coalesce(sum(total), 0) - (sum(count) - sum(ended))"
+
 /* aggregate ( argument ): what it is over zone_sum. NULL: there is none. */
 static const char *aggregate_of(const char *function, size_t n, const char *argument,
-                                size_t n_argument)
+                                size_t n_argument, int of_slices)
 {
     static const struct {
-        const char *function, *argument, *over_sums;
+        const char *function, *argument, *of[2]; /* of zones, of slices */
     } known[] = {
-        {"count", "*", "sum(count)"},
-        {"count", "dur", "sum(ended)"},
-        {"sum", "dur", "sum(total)"},
-        {"sum", "self", "sum(self)"},
-        {"min", "dur", "min(min)"},
-        {"max", "dur", "max(max)"},
-        {"avg", "dur", "(CAST(sum(total) AS REAL) / sum(ended))"},
+        /* without GROUP BY there may be no row */
+        {"count", "*", {"coalesce(sum(count), 0)", "coalesce(sum(count), 0)"}},
+        {"count", "dur", {"coalesce(sum(ended), 0)", "coalesce(sum(count), 0)"}},
+        {"sum", "dur", {"sum(total)", "(" SUM_OF_SLICES ")"}},
+        {"sum", "self", {"sum(self)", NULL}},
+        {"min", "dur", {"min(min)", "min(CASE WHEN count > ended THEN -1 ELSE min END)"}},
+        {"max", "dur", {"max(max)", "max(coalesce(max, -1))"}},
+        {"min", "depth", {"min(depth)", "min(depth)"}},
+        {"max", "depth", {"max(depth)", "max(depth)"}},
+        {"avg",
+         "dur",
+         {"(CAST(sum(total) AS REAL) / sum(ended))",
+          "(CAST(" SUM_OF_SLICES " AS REAL) / sum(count))"}},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strlen(known[i].function) == n && !strncasecmp(function, known[i].function, n) &&
             strlen(known[i].argument) == n_argument &&
             !strncasecmp(argument, known[i].argument, n_argument))
-            return known[i].over_sums;
+            return known[i].of[of_slices];
     return NULL;
 }
 
@@ -150,8 +171,8 @@ static const char *aggregate_of(const char *function, size_t n, const char *argu
 static void put_word(struct reader *reader, int may_name)
 {
     struct token word = reader->now;
-    reader->used |= is_one_of(reader, keys);
-    if (is_one_of(reader, keys) || is_one_of(reader, functions)) {
+    reader->used |= key_of(reader);
+    if (key_of(reader) || is_one_of(reader, functions)) {
         put_token(reader);
         return;
     }
@@ -162,10 +183,12 @@ static void put_word(struct reader *reader, int may_name)
         }
     step(reader);
     expect(reader, "(");
-    const char *over_sums = aggregate_of(word.at, word.n, reader->now.at, reader->now.n);
+    const char *over_sums =
+        aggregate_of(word.at, word.n, reader->now.at, reader->now.n, reader->of_slices);
     step(reader);
     expect(reader, ")");
     reader->failed |= !over_sums;
+    reader->n_aggregates++;
     if (!reader->failed)
         strobe_out_text(reader->out, over_sums);
     strobe_out_char(reader->out, ' ');
@@ -266,7 +289,7 @@ static void read_condition(struct reader *reader)
         read_time(reader);
         return;
     }
-    reader->failed |= !is_one_of(reader, keys);
+    reader->failed |= !key_of(reader);
     step(reader);
     expect(reader, "=");
     reader->failed |= reader->now.kind != NUMBER && reader->now.kind != TEXT;
@@ -280,7 +303,8 @@ static void read_condition(struct reader *reader)
 static void put_source(struct reader *reader)
 {
     expect(reader, "from");
-    expect(reader, "zone");
+    if (!reader->of_slices || !take(reader, "slices"))
+        expect(reader, reader->of_slices ? "slice" : "zone");
     if (take(reader, "where")) {
         do
             read_condition(reader);
@@ -305,12 +329,16 @@ static void put_source(struct reader *reader)
 
 static void put_keys(struct reader *reader)
 {
-    expect(reader, "group");
+    if (!take(reader, "group")) { /* one row for all, but only of aggregates */
+        reader->failed |= !reader->n_aggregates;
+        strobe_out_char(reader->out, ' ');
+        return;
+    }
     expect(reader, "by");
     strobe_out_text(reader->out, " GROUP BY ");
     do {
-        reader->grouped |= is_one_of(reader, keys);
-        reader->failed |= !is_one_of(reader, keys);
+        reader->grouped |= key_of(reader);
+        reader->failed |= !key_of(reader);
         put_token(reader);
         if (is(reader, ","))
             strobe_out_text(reader->out, ", ");
@@ -347,9 +375,10 @@ static void put_limit(struct reader *reader)
     put_token(reader);
 }
 
-size_t strobe_sql_rewrite(const char *text, struct strobe_out *out)
+static size_t rewrite(const char *text, struct strobe_out *out, int of_slices)
 {
-    struct reader reader = {.at = text, .out = out, .after = INT64_MIN, .before = INT64_MAX};
+    struct reader reader = {
+        .at = text, .out = out, .of_slices = of_slices, .after = INT64_MIN, .before = INT64_MAX};
     strobe_out_clear(out);
     step(&reader);
     expect(&reader, "select");
@@ -375,4 +404,10 @@ size_t strobe_sql_rewrite(const char *text, struct strobe_out *out)
     if (reader.failed || reader.now.kind != STOP || out->error)
         return 0;
     return (size_t)(reader.now.at - text) + (*reader.now.at == ';');
+}
+
+size_t strobe_sql_rewrite(const char *text, struct strobe_out *out)
+{
+    size_t n = rewrite(text, out, 0);
+    return n || out->error ? n : rewrite(text, out, 1);
 }

@@ -127,11 +127,47 @@ int strobe_sql_register_functions(struct strobe_sql *sql);
 /* sums.c: the rows of zone_sum. */
 enum strobe_err strobe_sql_walk_sums(struct strobe_sql_pump *pump);
 
+/* events.c: the columns of the table zone behind trace_id, as its text of columns has them, and the words for states. */
+enum strobe_sql_zone_column {
+    STROBE_SQL_ZONE_ID = 1,
+    STROBE_SQL_ZONE_TS,
+    STROBE_SQL_ZONE_DUR,
+    STROBE_SQL_ZONE_SELF,
+    STROBE_SQL_ZONE_DEPTH,
+    STROBE_SQL_ZONE_NAME,
+    STROBE_SQL_ZONE_LOC,
+    STROBE_SQL_ZONE_TRACK,
+    STROBE_SQL_ZONE_PROCESS,
+    STROBE_SQL_ZONE_PARENT,
+    STROBE_SQL_ZONE_STATE,
+    STROBE_SQL_ZONE_VALUE,
+    STROBE_SQL_ZONE_TEXT,
+    STROBE_SQL_ZONE_COLOR,
+    STROBE_SQL_ZONE_N_COLUMNS,
+};
+enum { STROBE_SQL_N_STATES = 4 };
+extern const char *const strobe_sql_zone_states[STROBE_SQL_N_STATES];
+
 /* events.c: the track of a batch's zones, -1: it has no number. */
 int64_t strobe_sql_track_of(const struct strobe_trace *trace, const struct strobe_batch *batch);
-/* The ids of a zone and of the one around it, -1: none; of batches with places. */
-void strobe_sql_zone_ids(const struct strobe_batch *batch, uint32_t i, int64_t *id,
-                         int64_t *parent);
+/* The ids of a zone and of the one around it, -1: none; of batches with places. Threads: 22 bits of index, 40 of place. The others
+ * are numbered in the order in which they are paired. */
+static inline void strobe_sql_zone_ids(const struct strobe_batch *batch, uint32_t i, int64_t *id,
+                                       int64_t *parent)
+{
+    enum { PLACE_BITS = 40 };
+    const uint64_t base = (uint64_t)batch->thread << PLACE_BITS;
+    *id = *parent = -1;
+    if (batch->kind != STROBE_BATCH_THREAD || !batch->places) {
+        *id = (int64_t)(1ull << 62 | batch->number);
+        return;
+    }
+    const struct strobe_zone_place *place = &batch->places[i];
+    if (place->begin >> PLACE_BITS == 0)
+        *id = (int64_t)(base | place->begin);
+    if (place->parent >> PLACE_BITS == 0)
+        *parent = (int64_t)(base | place->parent);
+}
 
 /* table.c: the table of that name, or NULL; its columns; 1: a walk must see all of every track to fill the wanted ones. */
 const struct strobe_sql_table *strobe_sql_find_table(const char *name);

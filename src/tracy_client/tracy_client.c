@@ -85,7 +85,7 @@ static inline TracyCZoneCtx begin_zone(const struct ___tracy_source_location_dat
     uint64_t handle = 0;
     TracyCZoneCtx ctx = {0};
     static_assert(offsetof(TracyCZoneCtx, active) == 4, "a packed handle has both");
-    if (active)
+    if (STROBE_LIKELY(active))
         handle = strobe_handle_begin_const((const struct strobe_const_loc *)srcloc);
     memcpy(&ctx, &handle, sizeof handle);
     return ctx;

@@ -130,6 +130,7 @@ static int put_timeline(struct strobe_tracy_model *model, uint32_t thread,
         }
         STROBE_ASSERT(at <= model->zones.n);
         const struct strobe_tracy_zone_row *zone = &rows[at - 1];
+        strobe_spool_visit(&model->zones);
         put_begin(zone, number, out, &refs);
         if (!zone->n_children) {
             put_end(zone, has_notes, out, &refs);

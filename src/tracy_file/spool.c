@@ -9,7 +9,11 @@
 
 #include "base/ready.h"
 
-enum { FIRST_BYTES = 1 << 16 }; /* there are a dozen spools, most of them short */
+enum {
+    FIRST_BYTES = 1 << 16, /* there are a dozen spools, most of them short */
+    REST_BYTES = 8 << 20,  /* that are added before what is behind them goes */
+    KEPT_BYTES = 1 << 20,  /* of the last rows, which stay */
+};
 
 static int grow(struct strobe_spool *spool, uint64_t bytes)
 {
@@ -31,8 +35,19 @@ static int grow(struct strobe_spool *spool, uint64_t bytes)
     return 1;
 }
 
+void strobe_spool_rest(struct strobe_spool *spool)
+{
+    uint64_t n = spool->n * spool->row_bytes, page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (spool->fd && n > KEPT_BYTES) /* without a file they would be lost */
+        madvise(spool->rows, (size_t)((n - KEPT_BYTES) & ~(page - 1)), MADV_DONTNEED);
+    spool->rest_at = spool->n + REST_BYTES / spool->row_bytes;
+    spool->n_visits = 0;
+}
+
 void *strobe_spool_add(struct strobe_spool *spool)
 {
+    if (spool->n >= spool->rest_at)
+        strobe_spool_rest(spool);
     if (spool->n == spool->room && !grow(spool, (spool->n + 1) * spool->row_bytes))
         return NULL;
     return strobe_spool_row(spool, spool->n++);
@@ -54,6 +69,6 @@ void strobe_spool_free(struct strobe_spool *spool)
     if (spool->fd)
         close(spool->fd - 1);
     spool->rows = NULL;
-    spool->n = spool->room = spool->n_mapped = 0;
+    spool->n = spool->room = spool->n_mapped = spool->rest_at = 0;
     spool->fd = 0;
 }

@@ -291,6 +291,7 @@ static int put_timeline(struct strobe_tracy_model *model, const struct strobe_tr
         STROBE_ASSERT(at <= model->zones.n);
         const struct strobe_tracy_zone_row *zone = &rows[at - 1];
         STROBE_ASSERT(!zone->first == !zone->n_children);
+        strobe_spool_visit(&model->zones);
         strobe_tracy_out_i16(out, zone->loc);
         strobe_tracy_put_time(out, &ref, zone->begin);
         strobe_tracy_out_u32(out, zone->extra);

@@ -102,8 +102,8 @@ EXPORT("frame_bytes") uint32_t strobe_module_frame_bytes(void)
     return (uint32_t)n_frame;
 }
 
-/* Open the trace, once; `name` with a NUL behind. A frame that says `opened`, or why not. */
-EXPORT("open") uint8_t *strobe_module_open(const char *name)
+/* Open the trace, once; `name` with a NUL behind; `is_held`: strobe_engine_hold. A frame that says `opened`, or why not. */
+EXPORT("open") uint8_t *strobe_module_open(const char *name, uint32_t is_held)
 {
     struct strobe_reply reply = {0};
     enum strobe_err err = open_trace(name);
@@ -111,6 +111,8 @@ EXPORT("open") uint8_t *strobe_module_open(const char *name)
         strobe_engine_answer_error(&reply, words_for(err));
     else
         strobe_reply_bool(&reply, "opened", 1);
+    if (!err && is_held)
+        strobe_engine_hold(engine);
     return strobe_reply_finish(&reply, 0, 0, &n_frame);
 }
 

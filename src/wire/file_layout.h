@@ -13,7 +13,7 @@
 #define STROBE_BLOCK_MAGIC   0x4b4c4253u           /* "SBLK" */
 #define STROBE_LEDGER_MAGIC  0x4744454c42525453ull /* "STRBLEDG" */
 #define STROBE_TRAILER_MAGIC 0x0a444e4542525453ull /* "STRBEND\n" */
-#define STROBE_FILE_VERSION  1
+#define STROBE_FILE_VERSION  2                     /* 1: no EVENTS block has a flag */
 
 enum {
     STROBE_FILE_HEAD_BYTES = 4096,
@@ -52,6 +52,7 @@ enum strobe_part_flag {
     STROBE_PART_KNOWS_NESTED = 4, /* zones in zones of their location were counted */
     STROBE_PART_NESTED = 8,       /* and there are some: their sums are behind the ends */
 };
+enum strobe_events_flag { STROBE_EVENTS_HI_BY_LO = 1 }; /* how the stream hi is stored */
 enum strobe_lod_flag { STROBE_LOD_ENDS = 1 };
 enum strobe_paired_flag { STROBE_PAIRED_LIST = 1 }; /* of a PAIRED_LOD block */
 

@@ -125,7 +125,10 @@ static inline int strobe_loss_is_of_events(uint64_t cause)
  *     16   24 n_dropped[3]    events not emitted, by enum strobe_loss
  *     40    8 drop_first_tick of the first drop ever
  *     48    8 drop_last_tick  of the last
- *     56    8 waited_ns       time spent waiting for free segments */
+ *     56    4 waited_low      time spent waiting for free segments, in ns: the lower 32 of 48 bits
+ *     60    2 waited_high     the upper 16
+ *     62    2 owed            ends of zones that found no room and will be stored when there is some: how many in the lower
+ *                             12 bits, why (enum strobe_loss) in the upper 4; recorder sets it to 0 when it comes and leaves */
 struct strobe_slot {
     uint32_t state;
     uint32_t tid;
@@ -133,7 +136,9 @@ struct strobe_slot {
     uint64_t n_dropped[STROBE_LOSS_IN_SLOT];
     uint64_t drop_first_tick;
     uint64_t drop_last_tick;
-    uint64_t waited_ns;
+    uint32_t waited_low;
+    uint16_t waited_high;
+    uint16_t owed;
 };
 STROBE_AT(strobe_slot, state, 0);
 STROBE_AT(strobe_slot, tid, 4);
@@ -141,8 +146,17 @@ STROBE_AT(strobe_slot, track, 8);
 STROBE_AT(strobe_slot, n_dropped, 16);
 STROBE_AT(strobe_slot, drop_first_tick, 40);
 STROBE_AT(strobe_slot, drop_last_tick, 48);
-STROBE_AT(strobe_slot, waited_ns, 56);
+STROBE_AT(strobe_slot, waited_low, 56);
+STROBE_AT(strobe_slot, waited_high, 60);
+STROBE_AT(strobe_slot, owed, 62);
+enum { STROBE_SLOT_OWED_MAX = 0xfff, STROBE_SLOT_OWED_SHIFT = 12 };
+static_assert(STROBE_LOSS_IN_CONTROL == 1 << (16 - STROBE_SLOT_OWED_SHIFT), "causes that it has");
 static_assert(sizeof(struct strobe_slot) == STROBE_SLOT_BYTES, "strobe_slot is shared");
+
+static inline uint64_t strobe_slot_waited_ns(const struct strobe_slot *slot)
+{
+    return (uint64_t)slot->waited_high << 32 | slot->waited_low;
+}
 
 enum strobe_slot_state {
     STROBE_SLOT_FREE = 0,
@@ -379,7 +393,8 @@ static_assert(sizeof(struct strobe_session_page) == 2048, "shared");
 /* One word of a stream. Bits 63..32 say what it is, bits 31..0 are the lower half of the tick.
  *
  *   11iiiiii iiiiiiii iiiiiiii iiiiiiii  begin of a zone at location i (30 bits)
- *   01iiiiii iiiiiiii iiiiiiii iiiiiiii  end of a zone at location i: its begin with one bit cleared
+ *   01iiiiii iiiiiiii iiiiiiii iiiiiiii  end of a zone at location i: its begin with one bit cleared; i is 0: of the
+ *                                        innermost open one
  *   0010kkkk kkkkkkkk nnnnnnnn nnnnnnnn  record of kind k (12 bits), n words in all, this one included
  *   00110000 00000000 00000000 00000000  epoch: bits 31..0 are the upper half of the ticks that follow
  *   00110001 00000000 nnnnnnnn nnnnnnnn  pad: n words in all carry nothing

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import {open, page, panel, run, says, settled, shot, state, text, traces} from '../viewer/browser.mjs';
+import {open, page, panel, run, says, settled, shot, state, still, text, traces} from '../viewer/browser.mjs';
 
 /* Shares of the time of threads whose name fits, by state; waits only of a reason, if one is given. */
 function shares(pattern, reason = 0) {
@@ -39,7 +39,7 @@ async function clickWait(pattern, reason, around = 4) {
     const {id, t0, t1} = found, length = t1 - t0;
     await state(([a, b]) => window.strobe.setView(a, b), [t0 - around * length / 2, t1 + around * length / 2]);
     await settled();
-    const p = await state(([track, t]) => {
+    const p = await still(([track, t]) => {
         const tl = window.strobe.timeline, box = tl.canvas.getBoundingClientRect();
         window.strobe.showTrack(track);
         const {row, y} = tl.visibleRows().find((r) => r.row.track.id === track && !r.row.header);

@@ -31,6 +31,14 @@ class Run(unittest.TestCase):
 
 
 class Variables(Run):
+    def test_a_number_that_is_none_is_named_and_not_used(self):
+        odd = {"STROBE_SIM_DEVICES": "-1", "STROBE_SIM_SEED": "99999999999", "STROBE_SIM_BANKS": "many", "STROBE_SIM_MHZ": "-5", "STROBE_SIM_JITTER_NS": "nan",
+               "STROBE_SIM_OFFSET_NS": "inf", "STROBE_SIM_CLOCK": "fast"}
+        done = self.churn("1", **odd)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for variable, value in odd.items():
+            self.assertEqual(done.stderr.count(f"{variable}={value} is not used: it wants"), 1, done.stderr)
+
     def test_fifo_mb_is_the_size_of_the_way_to_the_recorder(self):
         for size in (1, 4):
             with Round(1, "8", {"TT_METAL_STREAMING_PROFILER_FIFO_MB": str(size), "CHURN_HOLD": str(self.folder / f"go{size}")}) as it:

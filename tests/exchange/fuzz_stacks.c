@@ -1,19 +1,8 @@
 /* fuzz_stacks.c - damaged and hostile files of stack samples are imported without harm: no crash, no hang, bounded memory; and what was made of one opens.
  * SPDX-License-Identifier: MIT */
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
+#include "../fuzz/made.h"
 #include "../fuzz/seeds.h"
-#include "file/file_read.h"
 #include "import/stacks_file.h"
-
-static char trace_path[64];
-
-static void remove_trace(void)
-{
-    unlink(trace_path);
-}
 
 /* What its bytes say it is; what says nothing goes to one of the readers too. */
 static enum strobe_stacks_format format_of(const uint8_t *data, size_t n)
@@ -25,15 +14,8 @@ static enum strobe_stacks_format format_of(const uint8_t *data, size_t n)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct strobe_stacks_result result;
-    struct strobe_file *file = NULL;
-    if (!*trace_path) {
-        snprintf(trace_path, sizeof trace_path, "/dev/shm/strobe-fuzz-%d.strobe", (int)getpid());
-        atexit(remove_trace);
-    }
-    if (strobe_stacks_file_import_bytes(data, n, trace_path, format_of(data, n), &result))
+    if (strobe_stacks_file_import_bytes(data, n, made_path(), format_of(data, n), &result))
         return 0;
-    if (strobe_file_open(trace_path, &file) || !strobe_file_facts(file)->closed)
-        abort();
-    strobe_file_close(file);
+    made_check();
     return 0;
 }

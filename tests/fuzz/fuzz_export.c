@@ -1,22 +1,22 @@
-/* fuzz_export.c - traces of any bytes through all that turns a trace into something else: of every input two exporters (drive.c), and every other one is
+/* fuzz_export.c - traces of any bytes through all that turns a trace into something else: of every input one exporter (drive.c), and one in four is
  * mended by strobe_recover. Which ones depends on the input alone.  SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include "collector/recover.h"
 #include "drive.h"
+#include "made.h"
 #include "packed.h"
 #include "query/walk.h"
 #include "seeds.h"
 #include "threads.h"
 
 static int sink = -1; /* where exports go */
-static char folder[] = "/dev/shm/strobe-fuzz-XXXXXX";
+static char folder[] = KEPT_BEGIN "XXXXXX";
 
 static void remove_folder(void)
 {
@@ -50,23 +50,16 @@ static void mend(const char *path)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    char path[64];
-    uint64_t choice = XXH64(data, n, 2), choices[] = {XXH64(data, n, 3), XXH64(data, n, 4)};
+    uint64_t choice = XXH64(data, n, 2), options = XXH64(data, n, 3);
+    unsigned which = (unsigned)(choice >> 8) % drive_count();
     open_folder();
     data = packed_open(data, &n);
     has_threads = (choice >> 40) % 16 == 0;
-    int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    if (fd < 0 || write(fd, data, n) != (ssize_t)n)
-        abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    for (int i = 0; i < 2; i++) {
-        unsigned which = (unsigned)(choice >> (8 + 8 * i)) % drive_count();
-        if (!strcmp(drive_name(which), "html") && choice >> 32 & 15)
-            continue; /* as large as the page, and it reads the file's bytes only */
-        drive(which, path, choices[i], sink, folder);
-    }
-    if (choice >> 4 & 1)
-        mend(path);
-    close(fd);
+    if (!strcmp(drive_name(which), "html") && choice >> 32 & 15)
+        which++; /* as large as the page, and it reads the file's bytes only */
+    made_put(data, n);
+    drive(which, made_path(), options, sink, folder);
+    if ((choice >> 4) % 4 == 0)
+        mend(made_path());
     return 0;
 }

@@ -8,20 +8,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "collector/internal.h"
+#include "made.h"
 #include "seeds.h"
+#include "sleeper.h"
 #include "tape.h"
 #include "wire/ring_layout.h"
 
 enum { ENTRIES_MAX = 12 };
+enum { OWN_POOL = 7 }; /* a kind of entry: of our own process, which has many mappings */
 
 static char dir[] = "/dev/shm/strobe-fuzz-XXXXXX", outside[64];
+static pid_t sleeper;
 static const char untouched[] = "not to be changed";
 
 static void empty_folder(void)
@@ -44,9 +47,9 @@ static void remove_folder(void)
 
 static void write_file(const char *path, const void *bytes, size_t n, off_t size)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     if (fd < 0)
-        return; /* a name that can't be */
+        return; /* a name that can't be, or that a pipe has */
     if (write(fd, bytes, n) != (ssize_t)n || (size > (off_t)n && ftruncate(fd, size)))
         abort();
     close(fd);
@@ -60,17 +63,18 @@ static void open_folder(void)
         abort();
     snprintf(outside, sizeof outside, "%s.outside", dir);
     write_file(outside, untouched, sizeof untouched, 0);
+    sleeper = sleeping_process();
     atexit(remove_folder);
 }
 
 /* The control page of a pool that would do, for the input to change. */
-static void put_pool(const char *path, struct tape *tape, size_t n)
+static void put_pool(const char *path, pid_t pid, struct tape *tape, size_t n)
 {
     struct strobe_control control = {
         .magic = STROBE_RING_MAGIC,
         .version = STROBE_RING_VERSION,
-        .pid = (uint32_t)getpid(),
-        .start_time = strobe_session_start_time(getpid()),
+        .pid = (uint32_t)pid,
+        .start_time = strobe_session_start_time(pid),
         .n_chunks_max = 4,
         .clock = strobe_session_clock(),
         .data_off = strobe_ring_data_off(4),
@@ -131,18 +135,19 @@ static void put_entry(struct tape *tape)
         put_socket(path);
         break;
     default:
-        put_pool(path, tape, n);
+        put_pool(path, kind % 8 == OWN_POOL ? getpid() : sleeper, tape, n);
     }
 }
 
-static void look(uint8_t how, const char *trace)
+static void look(uint8_t how)
 {
     struct strobe_file_writer *writer = NULL;
     struct strobe_collector *c = NULL;
     struct strobe_collector_options options = {.session_dir = dir, .post_mortem = how & 1};
     if (how & 2)
-        options.only_pid = (uint32_t)getpid();
-    if (strobe_file_create(trace, dir, 0, &writer) || strobe_collector_open(&options, writer, &c))
+        options.only_pid = (uint32_t)(how & 8 ? getpid() : sleeper);
+    if (strobe_file_create(made_path(), dir, 0, &writer) ||
+        strobe_collector_open(&options, writer, &c))
         abort();
     for (int i = 0; i < 1 + (how >> 2 & 1); i++)
         strobe_collector_poll(c, true);
@@ -165,15 +170,12 @@ static void check_outside(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static char trace[64];
     struct tape tape = {data, data + n};
     open_folder();
-    if (!*trace)
-        snprintf(trace, sizeof trace, "/proc/self/fd/%d", memfd_create("fuzz_folder", 0));
     uint8_t how = tape_byte(&tape);
     for (int i = 0; i < ENTRIES_MAX && tape_left(&tape); i++)
         put_entry(&tape);
-    look(how, trace);
+    look(how);
     check_outside();
     empty_folder();
     return 0;

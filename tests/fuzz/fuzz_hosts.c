@@ -1,24 +1,47 @@
 /* fuzz_hosts.c - datagrams by which hosts compare their clocks (docs/merge.md), at the socket that is asked and at the one that asks: of any bytes, or
- * signed with the right key and wrong in all else. An input is a row of steps. What comes through sockets comes from it, what goes out and into the
- * trace is looked at and dropped (the linker leads these calls through here).  SPDX-License-Identifier: MIT */
+ * signed with the right key and wrong in all else. An input is a byte of options, then a row of steps. What comes through sockets comes from it, what goes
+ * out and into the trace is looked at and dropped (the linker leads these calls through here).
+ *
+ * Nine tenths of a run were SHA-256. Where the options don't have all of CODES, a code is a hash of the key and the message instead: as hard to meet by chance, and checked by the same lines.
+ * SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <time.h>
+#include <xxhash.h>
 
 #include "hosts/internal.h"
 #include "seeds.h"
 #include "tape.h"
 
 enum { STEPS_MAX = 100, N_PEERS = 2, RECORDS_MAX = 1 << 20 };
+/* Of the first byte. */
+enum { MONO = 1, CODES = 0xf0 };
 
 static struct tape tape;
 static struct strobe_hosts hosts;
 static uint64_t n_sent;
+static bool has_codes; /* real ones */
 
 /* ---- led through here by the linker ---- */
+
+void __real_strobe_sha256_sign(const struct strobe_sha256_key *key, const void *message,
+                               size_t n_bytes, uint8_t out[STROBE_SHA256_BYTES]);
+void __wrap_strobe_sha256_sign(const struct strobe_sha256_key *key, const void *message,
+                               size_t n_bytes, uint8_t out[STROBE_SHA256_BYTES]);
+void __wrap_strobe_sha256_sign(const struct strobe_sha256_key *key, const void *message,
+                               size_t n_bytes, uint8_t out[STROBE_SHA256_BYTES])
+{
+    if (has_codes) {
+        __real_strobe_sha256_sign(key, message, n_bytes, out);
+        return;
+    }
+    uint64_t hash = XXH64(message, n_bytes, XXH64(key, sizeof *key, 0));
+    for (int i = 0; i < STROBE_SHA256_BYTES; i += 8)
+        memcpy(out + i, &hash, sizeof hash);
+}
 
 ssize_t __wrap_send(int fd, const void *bytes, size_t n, int flags);
 ssize_t __wrap_send(int fd, const void *bytes, size_t n, int flags)
@@ -145,7 +168,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     uint64_t now = 1000000000;
     tape = (struct tape){data, data + n};
     open_hosts();
-    hosts.stamps.is_mono = tape_byte(&tape) & 1;
+    uint8_t options = tape_byte(&tape);
+    hosts.stamps.is_mono = options & MONO;
+    has_codes = (options & CODES) == CODES;
     for (int i = 0; i < STEPS_MAX && tape_left(&tape); i++) {
         uint8_t step = tape_byte(&tape);
         struct strobe_hosts_peer *peer = &hosts.peers[step >> 2 & 1];

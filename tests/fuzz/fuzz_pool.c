@@ -12,7 +12,9 @@
 #include <time.h>
 
 #include "../fake_pool.h"
+#include "kept_files.h"
 #include "seeds.h"
+#include "sleeper.h"
 #include "tape.h"
 
 enum {
@@ -173,7 +175,9 @@ static void change_slot(struct fake *bad)
     struct strobe_slot slot = {.state = (uint32_t)below(4), .tid = (uint32_t)fuzz.pid};
     slot.track = below(2) ? below(6) : odd_number();
     slot.n_dropped[below(3)] = odd_number();
-    slot.waited_ns = odd_number();
+    slot.waited_low = (uint32_t)odd_number();
+    slot.waited_high = (uint16_t)odd_number();
+    slot.owed = (uint16_t)odd_number();
     put(bad,
         data_off(bad) + below(bad->pool.n_chunks_max) * STROBE_CHUNK_BYTES + below(8) * sizeof slot,
         &slot, sizeof slot);
@@ -288,7 +292,14 @@ LED(void, strobe_build_block_lose,
     (block, proc, track, cause, count, first, last))
 LED(bool, strobe_collector_add_segment, (void *context, const struct strobe_segment *segment),
     (context, segment))
-LED(int, fstat, (int fd, struct stat *st), (fd, st))
+
+int __real_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st)
+{
+    maybe_change();
+    return kept_fstat ? kept_fstat(fd, st) : __real_fstat(fd, st);
+}
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *out);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *out)
@@ -310,6 +321,13 @@ int __wrap_nanosleep(const struct timespec *step, struct timespec *rest)
 
 /* ---- a round ---- */
 
+/* Few for the most part, and now and then as many as fill segments. */
+static uint32_t some_zones(void)
+{
+    uint32_t choice = (uint32_t)below(128);
+    return choice < 96 ? choice / 8 : (choice - 96) * 4;
+}
+
 static void emit_some(struct fake *fake, struct strobe_thread **threads, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -317,7 +335,7 @@ static void emit_some(struct fake *fake, struct strobe_thread **threads, unsigne
         uint64_t plot[] = {1, below(100)};
         if (!*thread)
             *thread = fake_thread(fake, ++fuzz.last_tid);
-        fake_zones(fake, *thread, (uint32_t)below(120));
+        fake_zones(fake, *thread, some_zones());
         fake_record(fake, *thread, STROBE_KIND_PLOT_INT, plot, 2);
         if (below(10) == 0) {
             fake_end_thread(fake, *thread);
@@ -330,8 +348,8 @@ static void emit_some(struct fake *fake, struct strobe_thread **threads, unsigne
 
 static void open_pools(struct strobe_thread *threads[][4])
 {
-    fuzz.n_good = 1 + (unsigned)below(N_GOOD_MAX);
-    fuzz.n_bad = 1 + (unsigned)below(N_BAD_MAX);
+    fuzz.n_good = below(4) ? 1 : N_GOOD_MAX; /* most of a round's time is spent on opening pools */
+    fuzz.n_bad = below(4) ? 1 : N_BAD_MAX;
     for (unsigned i = 0; i < fuzz.n_good; i++)
         fuzz.good[i] = fake_open(fuzz.dir, fuzz.pid, i, 24, true);
     for (unsigned i = 0; i < fuzz.n_bad; i++) {
@@ -377,7 +395,7 @@ static void record_round(struct strobe_thread *threads[][4])
         strobe_collector_poll(c, true);
     fuzz.is_open = true;
     /* short rounds for the most part: they end sooner, and few polls are enough for most of what can happen */
-    for (unsigned i = 0, n = 1 + (unsigned)below(below(4) ? 4 : N_POLLS_MAX); i < n; i++) {
+    for (unsigned i = 0, n = 1 + (unsigned)below(below(8) ? 3 : N_POLLS_MAX); i < n; i++) {
         for (unsigned k = 0, n_changes = (unsigned)below(12); k < n_changes; k++)
             change_once();
         for (unsigned k = 0; k < fuzz.n_good; k++)
@@ -413,27 +431,6 @@ static void run_round(uint64_t number)
         fake_close(fuzz.bad[i]);
 }
 
-/* As fake_process, but of a program with few mappings: the collector reads them all in every round. */
-static pid_t sleeping_process(void)
-{
-    char path[64], name[16] = "";
-    pid_t pid = fork();
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        execl("/bin/sleep", "sleep", "infinity", (char *)NULL);
-        _exit(1);
-    }
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
-    while (strcmp(name, "sleep\n") || strobe_session_process_state(pid) != 'S') {
-        FILE *file = fopen(path, "re");
-        if (!file || !fgets(name, sizeof name, file))
-            abort();
-        fclose(file);
-        sched_yield();
-    }
-    return pid;
-}
-
 static void remove_folder(void)
 {
     unlink(fuzz.trace);
@@ -447,7 +444,7 @@ static void open_folder(void)
     snprintf(fuzz.dir, sizeof fuzz.dir, "/dev/shm/strobe-fuzz-XXXXXX");
     if (!mkdtemp(fuzz.dir))
         abort();
-    snprintf(fuzz.trace, sizeof fuzz.trace, "%s/out.strobe", fuzz.dir);
+    snprintf(fuzz.trace, sizeof fuzz.trace, KEPT_BEGIN "%d" KEPT_END, (int)getpid());
     fuzz.pid = sleeping_process();
     atexit(remove_folder);
 }

@@ -1,9 +1,11 @@
 /* kept_blocks.c - large blocks of memory, kept from run to run. The address sanitizer maps and unmaps them one by one, shadow and all: of a run of a few
  * microseconds that opens an encoder or a file it took a millisecond. tests/fuzz/run leads malloc and free through here (--wrap); `make test` does not.
  *
- * What the sanitizer sees of such a block stays as it was: it has its red zones, because a block is used again for its exact size alone; it is poisoned while it is
- * free, and the last one that was freed of a size is not used again before another one is; a second free ends the program; a block that leaked is nowhere
- * to be found in here. What is new in it has the sanitizer's pattern at its begin, or zeros.  SPDX-License-Identifier: MIT */
+ * What the sanitizer sees of such a block stays as it was: it has its red zones, because what a block has beyond the bytes that were asked for is poisoned; it is poisoned while it is
+ * free, one in sixteen whole, of the others the ends, which are the parts that are used; the last one that was freed of a size is not used again before another one is; a second free
+ * ends the program; a block that leaked is nowhere to be found in here. What is new in it has the sanitizer's pattern at its begin, or zeros.
+ *
+ * Sizes are rounded up: a size that depends on the input would make a new block in every run, which looks like a leak to libFuzzer, and is looked for with much work.  SPDX-License-Identifier: MIT */
 #include <sanitizer/allocator_interface.h>
 #include <sanitizer/asan_interface.h>
 #include <stdatomic.h>
@@ -21,7 +23,11 @@ enum {
     PAGE_BYTES = 4096,
     FILL_BYTES = 4096,
     FILL = 0xbe,
-    WIPE_BYTES = 128 << 10, /* larger ones are given back to the kernel to be zero again */
+    ENDS_BYTES = 8 << 10, /* of a free block, at its begin and at its end */
+    WHOLE_EVERY = 16, /* one in so many is poisoned whole: most of a block of 1 MB is never used */
+    STEP_SMALL = 16 << 10,
+    STEP_LARGE = 64 << 10,  /* from there on */
+    WIPE_BYTES = 512 << 10, /* larger ones are given back to the kernel to be zero again */
 };
 static const size_t kept_bytes_max = 64 << 20;
 
@@ -37,15 +43,15 @@ void __wrap_free(void *block);
 /* Blocks that are used or kept, by address. Never the address itself: the search for leaks would find it. */
 static struct known {
     uintptr_t hidden; /* 0: none, was: one that is no more */
-    size_t n;
-    bool is_kept;
+    size_t n, room;   /* bytes that were asked for, and that there are */
+    bool is_kept, is_whole;
 } known[KNOWN_MAX];
 enum { WAS = 1 };
 static uint32_t n_known;
 
 static struct {
     void *at; /* owned */
-    size_t n;
+    size_t room;
 } kept[KEPT_MAX]; /* oldest first */
 static uint32_t n_kept;
 static size_t n_kept_bytes;
@@ -75,6 +81,12 @@ static struct known *find(const void *block)
     return NULL;
 }
 
+static size_t room_of(size_t n)
+{
+    size_t step = n < STEP_LARGE ? STEP_SMALL : STEP_LARGE;
+    return (n + step - 1) / step * step;
+}
+
 static void add_known(const void *block, size_t n)
 {
     uintptr_t hidden = ~(uintptr_t)block;
@@ -83,7 +95,7 @@ static void add_known(const void *block, size_t n)
         if (known[i % KNOWN_MAX].hidden <= WAS)
             at = &known[i % KNOWN_MAX];
     n_known += !at->hidden;
-    *at = (struct known){.hidden = hidden, .n = n};
+    *at = (struct known){.hidden = hidden, .n = n, .room = room_of(n)};
 }
 
 /* The table has room while a quarter of it is free; then it is only looked up any more. */
@@ -94,22 +106,51 @@ static bool has_room(void)
 
 static void drop_kept(uint32_t i)
 {
-    n_kept_bytes -= kept[i].n;
+    n_kept_bytes -= kept[i].room;
     memmove(&kept[i], &kept[i + 1], (--n_kept - i) * sizeof kept[0]);
 }
 
-/* A kept block of n bytes, the oldest of several; NULL: there is none. */
+/* Poisoned while it is kept. What is behind its n bytes is already. */
+static void poison(struct known *at, void *block)
+{
+    static unsigned n_freed;
+    at->is_whole = at->n < 4 * ENDS_BYTES || ++n_freed % WHOLE_EVERY == 0;
+    __asan_poison_memory_region(block, at->is_whole ? at->n : ENDS_BYTES);
+    if (!at->is_whole)
+        __asan_poison_memory_region((char *)block + at->n - ENDS_BYTES, ENDS_BYTES);
+}
+
+/* All of its room. */
+static void unpoison(const struct known *at, void *block)
+{
+    size_t end = at->is_whole ? 0 : at->n - ENDS_BYTES;
+    if (end)
+        __asan_unpoison_memory_region(block, ENDS_BYTES);
+    __asan_unpoison_memory_region((char *)block + end, at->room - end);
+}
+
+static void poison_behind(const struct known *at, void *block)
+{
+    __asan_poison_memory_region((char *)block + at->n, at->room - at->n);
+}
+
+/* A kept block for n bytes, the oldest of several; NULL: there is none. */
 static void *take_kept(size_t n)
 {
     uint32_t first = KEPT_MAX, n_same = 0;
+    size_t room = room_of(n);
     for (uint32_t i = 0; i < n_kept && n_same < 2; i++)
-        if (kept[i].n == n && !n_same++)
+        if (kept[i].room == room && !n_same++)
             first = i;
     if (n_same < 2)
         return NULL;
     void *block = kept[first].at;
     drop_kept(first);
-    find(block)->is_kept = false;
+    struct known *at = find(block);
+    at->is_kept = false;
+    unpoison(at, block);
+    at->n = n;
+    poison_behind(at, block);
     return block;
 }
 
@@ -118,18 +159,26 @@ static void *take(size_t n)
     take_lock();
     void *block = take_kept(n);
     leave_lock();
-    if (block)
-        __asan_unpoison_memory_region(block, n);
     return block;
 }
 
+/* Of room_of(n) bytes. */
 static void *remember(void *block, size_t n)
 {
     take_lock();
-    if (block && has_room())
+    bool is_known = block && has_room();
+    if (is_known) {
         add_known(block, n);
+        poison_behind(find(block), block);
+    }
     leave_lock();
-    return block;
+    if (is_known || !block)
+        return block;
+    void *exact = __real_malloc(n);
+    if (exact)
+        memcpy(exact, block, n);
+    __real_free(block);
+    return exact;
 }
 
 void *__wrap_malloc(size_t n)
@@ -137,8 +186,8 @@ void *__wrap_malloc(size_t n)
     void *block = n < BIG_BYTES ? NULL : take(n);
     if (block)
         return memset(block, FILL, FILL_BYTES);
-    block = __real_malloc(n);
-    return n < BIG_BYTES ? block : remember(block, n);
+    return n < BIG_BYTES || n > kept_bytes_max ? __real_malloc(n)
+                                               : remember(__real_malloc(room_of(n)), n);
 }
 
 static void wipe(void *block, size_t n)
@@ -156,14 +205,14 @@ static void wipe(void *block, size_t n)
 void *__wrap_calloc(size_t n, size_t size)
 {
     size_t bytes;
-    bool is_big = !__builtin_mul_overflow(n, size, &bytes) && bytes >= BIG_BYTES;
+    bool is_big =
+        !__builtin_mul_overflow(n, size, &bytes) && bytes >= BIG_BYTES && bytes <= kept_bytes_max;
     void *block = is_big ? take(bytes) : NULL;
     if (block) {
         wipe(block, bytes);
         return block;
     }
-    block = __real_calloc(n, size);
-    return is_big ? remember(block, bytes) : block;
+    return is_big ? remember(__real_calloc(1, room_of(bytes)), bytes) : __real_calloc(n, size);
 }
 
 /* Too much is kept: the oldest ones go their way. */
@@ -171,8 +220,10 @@ static uint32_t evict(void **out)
 {
     uint32_t n = 0;
     while (n_kept == KEPT_MAX || n_kept_bytes > kept_bytes_max) {
+        struct known *at = find(kept[0].at);
+        unpoison(at, kept[0].at);
+        at->hidden = WAS;
         out[n++] = kept[0].at;
-        find(kept[0].at)->hidden = WAS;
         drop_kept(0);
     }
     return n;
@@ -191,20 +242,18 @@ void __wrap_free(void *block)
         abort();
     }
     if (at) {
-        __asan_poison_memory_region(block, at->n);
+        poison(at, block);
         at->is_kept = true;
         n_evicted = evict(evicted);
         kept[n_kept].at = block;
-        kept[n_kept++].n = at->n;
-        n_kept_bytes += at->n;
+        kept[n_kept++].room = at->room;
+        n_kept_bytes += at->room;
     }
     leave_lock();
     if (!at)
         __real_free(block);
-    for (uint32_t i = 0; i < n_evicted; i++) {
-        __asan_unpoison_memory_region(evicted[i], __sanitizer_get_allocated_size(evicted[i]));
+    for (uint32_t i = 0; i < n_evicted; i++)
         __real_free(evicted[i]);
-    }
 }
 
 void *__wrap_realloc(void *block, size_t n)

@@ -121,6 +121,15 @@ class Merge(unittest.TestCase):
         self.assertIn("is there", done.stderr)
         self.assertEqual(self.merged.read_bytes(), before)
 
+    def test_a_file_that_is_named_twice_is_in_it_once(self):
+        link, out = self.folder / "link.strobe", self.folder / "once.strobe"
+        link.symlink_to(self.files[0])
+        done = run("merge", "-o", out, self.ranks, self.files[0], link)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("2 files were named more than once", done.stdout)
+        zones = "SELECT count(*) FROM zone"
+        self.assertEqual(ask(out, zones), ask(self.merged, zones))
+
     def test_a_process_that_was_cut_out_is_alone_in_its_file(self):
         pid = ask(self.files[1], "SELECT pid FROM process")[0][0]
         piece = self.folder / "piece.strobe"

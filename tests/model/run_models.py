@@ -17,7 +17,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 DEPTH = 1000000
 # what --large sets; the defaults are in the models
-LARGE = {"segments": ["EVENTS=9"], "signals": ["EVENTS=7"], "ending": ["ROUNDS=9"], "attach": ["ROUNDS=4"], "waiting": []}
+LARGE = {"segments": ["EVENTS=9"], "signals": ["EVENTS=7"], "ending": ["ROUNDS=9"], "attach": ["ROUNDS=4"], "waiting": [], "dropping": ["EVENTS=9"]}
 
 
 def search(model, defines, bitstate=False):

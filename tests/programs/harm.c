@@ -10,6 +10,8 @@
  *   harm exhausted N     no descriptor is left: N zones
  *   harm nofiles N       forks under limits of 0 to 3 descriptors: each child emits N zones
  *   harm small N         N threads with the smallest stack there is
+ *   harm drought N       N zones that are open when the room is used up end before there is some again; the recorder, its
+ *                        parent, is stopped meanwhile
  * Prints how many events it emitted: completed, and for `jump` those that were left.  SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,8 +96,67 @@ static int without_maps(long n)
     limit(RLIMIT_AS, 1);
     emit(n);
     limit(RLIMIT_AS, RLIM_INFINITY);
+    nap(); /* what a thread found holds for a moment */
     emit(n);
     printf("%ld\n", 2 * n);
+    return 0;
+}
+
+static void zones_of(struct strobe_loc *loc, long n)
+{
+    for (long i = 0; i < n; i++) {
+        struct strobe_zone zone = strobe_zone_begin(loc);
+        strobe_zone_end(&zone);
+    }
+}
+
+static long fill_room(struct strobe_loc *loc)
+{
+    struct strobe_zone zone;
+    long n = 0;
+    do {
+        zone = strobe_zone_begin(loc);
+        strobe_zone_end(&zone);
+        n++;
+    } while (strobe_zone_is_emitted(&zone));
+    return n;
+}
+
+/* The room that comes back is noticed by the first zone that is stored. */
+static long wait_for_room(struct strobe_loc *loc)
+{
+    struct strobe_zone zone;
+    long n = 0;
+    do {
+        nap();
+        zone = strobe_zone_begin(loc);
+        strobe_zone_end(&zone);
+        n++;
+    } while (!strobe_zone_is_emitted(&zone));
+    return n;
+}
+
+static int end_in_a_drought(long depth)
+{
+    enum { DEPTH_MAX = 1000, AFTER = 100 };
+    static struct strobe_loc outer = {0, "outer", "", "", 1, 0}, open = {0, "open", "", "", 2, 0},
+                             fill = {0, "fill", "", "", 3, 0}, after = {0, "after", "", "", 4, 0};
+    struct strobe_zone zones[DEPTH_MAX], whole = strobe_zone_begin(&outer);
+    zones_of(&fill, 1);
+    zones_of(&after, 1);
+    for (long i = 0; i < depth; i++)
+        zones[i] = strobe_zone_begin(&open);
+    kill(getppid(), SIGSTOP);
+    long n = fill_room(&fill);
+    for (long i = depth - 1; i >= 0; i--)
+        strobe_zone_end(&zones[i]);
+    for (int i = 0; i < 50; i++)
+        nap();
+    kill(getppid(), SIGCONT);
+    n += wait_for_room(&after);
+    zones_of(&after, AFTER);
+    strobe_zone_end(&whole);
+    printf("%ld\n", 2 * (n + 1 + 2 + depth + AFTER));
     return 0;
 }
 
@@ -351,6 +412,8 @@ int main(int argc, char **argv)
         return after_fork(n);
     if (!strcmp(what, "nomap"))
         return without_maps(n);
+    if (!strcmp(what, "drought"))
+        return end_in_a_drought(n);
     if (!strcmp(what, "exhausted"))
         return without_files(n);
     if (!strcmp(what, "nofiles"))

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+import unittest
 
 import harness
 
@@ -24,6 +25,19 @@ def naps(pid):
     """How often the main thread of a process has slept."""
     with open(f"/proc/{pid}/status", encoding="utf-8") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("voluntary_ctxt_switches"))
+
+
+class OtherUser(harness.ProgramTest):
+    """A process of somebody else."""
+
+    @unittest.skipIf(os.geteuid(), "needs root to be two users")
+    def test_who_asks_for_a_process_of_another_user_is_told_what_to_type(self):
+        program = self.start("sleep", "60", preexec_fn=lambda: os.setuid(65534))
+        code, _, err = self.run_it(harness.STROBE, "record", "--no-sample", "-o", self.path("other.strobe"), "--pid", str(program.pid))
+        program.kill()
+        program.communicate()
+        self.assertEqual(code, 1, err)
+        self.assertRegex(err, f"another user .*: sudo -u .* strobe record --pid {program.pid}")
 
 
 class Attached(harness.ProgramTest):

@@ -1,8 +1,11 @@
 """test_harm.py - the library never harms the program: no limit, no signal and no cancellation makes it end, block or lie."""
+import csv
+import io
 import os
 import platform
 import resource
 import signal
+import subprocess
 import unittest
 
 import harness
@@ -72,20 +75,20 @@ class FileSize(HarmTest):
         path = self.path("raised.strobe")
         code, out, err = self.run_it(
             "prlimit", "--fsize=271000:unlimited", harness.STROBE, "record", "-o", path, "--", "sh", "-c",
-            f"{self.program('harm')} emit 2000000; ulimit -f")
+            f"{self.program('harm')} emit 4000000; ulimit -f")
         self.assertEqual(code, 0, err)
         trace = self.judge(path)
-        self.assertEqual((trace.facts["events"], trace.dropped()), (4000000, {}))
+        self.assertEqual((trace.facts["events"], trace.dropped()), (8000000, {}))
         self.assertGreater(os.path.getsize(path), 271000)
         self.assertNotIn("unlimited", out)
 
     def test_a_recorder_at_its_hard_limit_ends_its_file_well(self):
         path = self.path("full.strobe")
         code, _, err = self.run_it("prlimit", "--fsize=300000:300000", harness.STROBE, "record", "-o", path, "--",
-                                   self.program("harm"), "emit", "1200000")
+                                   self.program("harm"), "emit", "3200000")
         trace = self.judge(path)
         dropped = trace.dropped()
-        self.assertEqual(trace.facts["events"] + sum(dropped.values()), 2400000, err)
+        self.assertEqual(trace.facts["events"] + sum(dropped.values()), 6400000, err)
         self.assertGreater(dropped.get(TRACE_SIZE, 0), 0)
         self.assertLessEqual(set(dropped), {TRACE_SIZE, FILE_SIZE})
         self.assertGreater(trace.facts["events"], 0)
@@ -119,6 +122,70 @@ class NoMemory(HarmTest):
         ran = self.record(self.program("harm"), "small", "50")
         self.assertEqual(ran.code, 0, ran.err)
         self.assertEqual(ran.trace.n_zones("harm"), int(ran.out))
+
+
+class Droughts(HarmTest):
+    """Zones that end while there is no room."""
+
+    def drought(self, depth):
+        ran = self.record(self.program("harm"), "drought", str(depth), whole=False, options=("--no-sample", "--max-memory", "256K", "--policy", "drop"))
+        self.assertEqual(ran.code, 0, ran.err)
+        self.check_exact(ran, int(ran.out))
+        table = self.run_it(harness.STROBE, "csv", "--kind", "zones", ran.trace.path)[1]
+        zones = {}
+        for row in csv.DictReader(io.StringIO(table)):
+            zones.setdefault(row["name"], []).append((int(row["start_ns"]), int(row["duration_ns"] or 0), int(row["depth"]), row["state"]))
+        self.assertEqual({state for rows in zones.values() for _, _, _, state in rows}, {"ended"})
+        self.assertEqual({depth for _, _, depth, _ in zones["after"]}, {1}, "what follows lies in the outer zone alone")
+        self.assertEqual(sorted(depth for _, _, depth, _ in zones["open"]), list(range(1, depth + 1)))
+        return ran, zones
+
+    def test_ends_without_room_come_later_with_their_own_time(self):
+        ran, zones = self.drought(20)
+        again = sorted(start for start, _, _, _ in zones["after"])[1]
+        self.assertLess(max(start + duration for start, duration, _, _ in zones["open"]), again - 50_000_000)
+        self.assertNotIn("look longer", " ".join(ran.trace.notes()))
+
+    def test_of_very_many_the_last_come_when_there_is_room_and_that_is_said(self):
+        ran, zones = self.drought(100)
+        again = sorted(start for start, _, _, _ in zones["after"])[1]
+        by_depth = {depth: start + duration for start, duration, depth, _ in zones["open"]}
+        # 32 have a place; the one that used the room up may have been an end as well
+        self.assertLess(max(by_depth[depth] for depth in range(70, 101)), again - 50_000_000)
+        self.assertGreater(min(by_depth[depth] for depth in range(1, 69)), again - 50_000_000)
+        self.assertRegex(" ".join(ran.trace.notes()), "6[89] zones ended while there was no room")
+
+
+class OtherClass(HarmTest):
+    """A program of 32 bits."""
+
+    def build(self, name):
+        source, path = self.path(f"{name}.c"), self.path(name)
+        with open(source, "w", encoding="ascii") as file:
+            file.write("int main(void) { return 7; }\n")
+        done = subprocess.run(["cc", "-m32", "-o", path, source], stderr=subprocess.DEVNULL, check=False)
+        if done.returncode:
+            self.skipTest("no compiler for 32 bits")
+        return path
+
+    def check_named(self, command):
+        ran = self.record(command, whole=False)
+        self.assertEqual(ran.code, 7, ran.err)
+        self.assertNotIn("ld.so", ran.err)
+        self.assertIn("is a program of 32 bits", ran.err)
+        self.assertEqual(ran.trace.dropped(), {UNRECORDED: 1})
+
+    @unittest.skipUnless(STEPS, "x86-64 runs programs of 32 bits")
+    def test_a_command_of_32_bits_is_named_and_the_loader_says_nothing(self):
+        self.check_named(self.build("narrow"))
+
+    @unittest.skipUnless(STEPS, "x86-64 runs programs of 32 bits")
+    def test_so_is_a_script_whose_interpreter_has_32_bits(self):
+        script = self.path("script")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(f"#!{self.build('narrow')}\n")
+        os.chmod(script, 0o755)
+        self.check_named(script)
 
 
 class Cancel(HarmTest):

@@ -19,6 +19,15 @@ class PassedThrough(harness.ProgramTest):
         """Run `strobe record`: (code, out, err)."""
         return self.run_it(harness.STROBE, "record", "-o", self.path("t.strobe"), *options, **more)
 
+    def test_variables_with_odd_values_are_named_and_not_used(self):
+        for variable, values in {"STROBE_SAMPLE": ("-1", "fast", "99999999999", "10hz"), "STROBE_CLOCK": ("tsc", "-1"),
+                                 "STROBE_EXIT_WAIT": ("-3", "soon", "99999999999")}.items():
+            for value in values:
+                code, _, err = self.strobe("--", "true", env={variable: value})
+                self.assertEqual(code, 0, err)
+                self.assertIn(f"{variable}={value}", err)
+                self.assertIn("it wants", err)
+
     def test_the_exit_code_of_the_command_is_passed_on(self):
         for code in (0, 1, 42, 255):
             self.assertEqual(self.strobe("--", "sh", "-c", f"exit {code}")[0], code)
@@ -171,6 +180,16 @@ class OtherFiles(harness.ProgramTest):
         code, _, err = self.run_it(harness.STROBE, "recover", trace, "-o", notes)
         self.assertEqual((code, self.read(notes)), (2, b"notes\n"))
         self.assertIn("is no Strobe trace", err)
+
+    def test_what_went_from_the_session_into_a_copy_is_missed_in_the_original(self):
+        trace, copy = self.path("t.strobe"), self.path("copy.strobe")
+        self.run_it(harness.STROBE, "record", "-o", trace, "--", "sh", "-c", f"kill -STOP $PPID; {self.program('flood')} 2000; kill -9 $PPID")
+        self.run_it(harness.STROBE, "recover", trace, "-o", copy)
+        self.assertEqual(self.judge(copy).facts["events"], 4000)
+        self.run_it(harness.STROBE, "recover", trace)
+        original = self.judge(trace)
+        self.assertEqual(original.facts["events"], 0)
+        self.assertTrue(original.dropped())
 
 
 class Nesting(harness.ProgramTest):

@@ -117,7 +117,7 @@ class Checker:
         trace, last_index = self.trace, 0
         for block in trace.blocks:
             what = name_of(block)
-            self.expect(block.flags == 0 or block.type in (sf.LOD, sf.PAIRED_LOD) and block.flags == 1, f"{what}: flags {block.flags}")
+            self.expect(block.flags == 0 or block.type in (sf.EVENTS, sf.LOD, sf.PAIRED_LOD) and block.flags == 1 and (trace.version > 1 or block.type != sf.EVENTS), f"{what}: flags {block.flags}")
             self.expect((block.level > 0) == (block.type == sf.INDEX), f"{what}: level {block.level}")
             self.expect(block.head_bytes == 0 or block.type not in TYPE_NAMES or block.type in (sf.EVENTS, sf.LOD),
                         f"{what}: has a head")

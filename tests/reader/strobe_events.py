@@ -49,6 +49,31 @@ class Track:
         return gaps, twice
 
 
+def hi_by_lo(data, n, lo):
+    """The stream hi where it follows from lo: a table, and what differs from it."""
+    table, key, at = bytearray(256), 0, 0
+    n_entries, at = read_varint(data, 0)
+    if len(lo) != n or len(data) < at + 2 * n_entries:
+        raise FormatError("hi by lo: too short")
+    for step, value in zip(data[at:at + 2 * n_entries:2], data[at + 1:at + 2 * n_entries:2]):
+        key += step
+        if key > 255:
+            raise FormatError("hi by lo: table")
+        table[key] = value
+    out, number = bytearray(lo.translate(bytes(table))), 0
+    n_others, at = read_varint(data, at + 2 * n_entries)
+    for _ in range(n_others):
+        step, at = read_varint(data, at)
+        number += step
+        if number >= n or at >= len(data):
+            raise FormatError("hi by lo: events")
+        out[number] = data[at]
+        at += 1
+    if at != len(data):
+        raise FormatError(f"hi by lo: {len(data) - at} bytes too many")
+    return bytes(out)
+
+
 class Trace(File):
     """A trace file with its events."""
 
@@ -99,7 +124,9 @@ class Trace(File):
             if len(data) != stored:
                 raise FormatError("a stream runs over the end of the body")
             at += stored
-            if stored != raw:
+            if len(streams) == 2 and block.flags & 1:
+                data = hi_by_lo(data, raw, streams[1])
+            elif stored != raw:
                 if raw > sf.BLOCK_MAX:
                     raise FormatError(f"a stream of {raw} bytes")
                 data = data * raw if stored == 1 and raw > 1 else unzstd(data, raw)

@@ -265,6 +265,8 @@ class File:
                 best = (seq, data)
         try:
             for record in self.decode_records(best[1]):
+                if record.name == "recording" and record.fields[1] == 1:
+                    continue    # the recording ended in good order
                 if record.name != "loss":
                     self.problem(f"reserved ledger: a record {record.name}")
                     continue

@@ -6,7 +6,7 @@ means (pairing, summaries, the ledger) is worked out on each side alone, so that
 import struct
 
 MAGIC = b"\x89STROBE\n"
-VERSION = 1
+VERSION = 2
 HEAD_BYTES = 4096
 LEDGER_OFF = 4096
 LEDGER_BYTES = 65536

@@ -40,6 +40,21 @@ def pack(data):
     return frame if len(frame) < len(data) else data
 
 
+def pack_hi_by_lo(lo, hi):
+    """hi as what follows from lo: most of it where a clock counts in steps, all of it as what differs where not."""
+    table = dict(zip(lo, hi))
+    out, last = sf.varint(len(table)), 0
+    for key in sorted(table):
+        out += bytes((key - last, table[key]))
+        last = key
+    others, last = [i for i, pair in enumerate(zip(lo, hi)) if table[pair[0]] != pair[1]], 0
+    out += sf.varint(len(others))
+    for i in others:
+        out += sf.varint(i - last) + hi[i:i + 1]
+        last = i
+    return out
+
+
 def pack_records(data):
     """As pack, but a RECORDS body knows no repeated byte."""
     frame = zstandard.ZstdCompressor(level=1).compress(bytes(data)) if len(data) > 32 else data
@@ -366,7 +381,7 @@ class Writer:
 
     # -- blocks ------------------------------------------------------------------------------------------
 
-    def block(self, type_, head=b"", body=b"", level=0, n_items=0, ticks=(0, 0), counts=(0, 0)):
+    def block(self, type_, head=b"", body=b"", level=0, n_items=0, ticks=(0, 0), counts=(0, 0), flags=0):
         """Write one block; returns its index entry."""
         stored, raw = head, 0
         if head:
@@ -377,7 +392,7 @@ class Writer:
         payload = stored + body
         if len(payload) > sf.BLOCK_MAX or type_ == sf.EVENTS and n_items > sf.EVENTS_MAX:
             raise ValueError("block too large")
-        top = sf.BLOCK_HEAD.pack(sf.BLOCK_MAGIC, type_, level, 0, self.seq, len(stored), len(body), raw, n_items,
+        top = sf.BLOCK_HEAD.pack(sf.BLOCK_MAGIC, type_, level, flags, self.seq, len(stored), len(body), raw, n_items,
                                  *ticks, self.prev_index, xxh64(payload), 0)[:64]
         size = sf.BLOCK_HEAD_BYTES + len(payload)
         self.file.write(top + struct.pack("<Q", xxh64(top)) + payload + bytes(sf.padded(size) - size))
@@ -425,10 +440,13 @@ class Writer:
         head = sf.varint(len(parts)) + b"".join(part.head(self.list_all) for part in parts)
         raws = [b"".join(getattr(part, name) for part in parts) for name in ("sym", "lo", "hi", "big", "side")]
         stored = [pack(raw) for raw in raws]
+        is_by_lo = self.seq % 2     # both forms in one file
+        if is_by_lo:
+            stored[2] = pack_hi_by_lo(raws[1], raws[2])
         body = b"".join(struct.pack("<II", len(r), len(s)) for r, s in zip(raws, stored)) + b"".join(stored)
         ticks = (min(part.tick_min() for part in parts), max(part.tick_high for part in parts))
         counts = (len(raws[0]), sum(len(part.ended) for part in parts))
-        self.list_entry(self.block(sf.EVENTS, head, body, 0, len(raws[0]), ticks, counts))
+        self.list_entry(self.block(sf.EVENTS, head, body, 0, len(raws[0]), ticks, counts, is_by_lo))
 
     def footer(self):
         """The body of the FOOTER block."""

@@ -379,7 +379,7 @@ class Edges(Case):
         """What is no trace of this version is refused in words."""
         sw.Writer(self.path).close()
         data = self.contents()
-        for bad, words in ((b"", "shorter"), (b"x" + data[1:], "magic"), (data[:8] + b"\2" + data[9:], "version 2"),
+        for bad, words in ((b"", "shorter"), (b"x" + data[1:], "magic"), (data[:8] + b"\3" + data[9:], "version 3"),
                            (data[:200] + b"x" + data[201:], "hash")):
             self.replace(bad)
             with self.assertRaisesRegex(sf.FormatError, words):
@@ -603,7 +603,7 @@ class Finds(Case):
 
     def test_header(self):
         """Fields of a block's header, with hashes that are right."""
-        for offset, words in ((6, "flags"), (28, "n_items"), (40, "tick_max"), (48, "prev_index")):
+        for offset, words in ((7, "flags"), (28, "n_items"), (40, "tick_max"), (48, "prev_index")):
             self.make(zones=300)
             block = next(b for b in sr.Trace(self.path).blocks if b.type == sf.EVENTS)
             data = bytearray(self.contents())

@@ -14,8 +14,8 @@ struct strobe_pool *client_join(const char *dir, uint32_t n_chunks)
     replay.is_quiet = true;
     memset(&self, 0, sizeof self);
     strobe_gate_now = &closed_gate;
-    strobe_hot_now = &no_hot;
-    no_hot = (struct strobe_hot){0, ~0u};
+    strobe_hot_now = &nowhere.hot;
+    nowhere = (struct strobe_front){.hot = {0, ~0u}};
     snprintf(self.dir, sizeof self.dir, "%s", dir);
     join_session(1, false);
     self.pool->n_chunks_max = n_chunks;
@@ -47,7 +47,7 @@ void client_leave(void)
     self.pool = NULL;
     self.control = NULL;
     strobe_gate_now = &closed_gate;
-    strobe_hot_now = &no_hot;
+    strobe_hot_now = &nowhere.hot;
 }
 
 /* As when the upper half of the clock changes: the next emit is a slow one. */
@@ -59,7 +59,7 @@ void client_new_epoch(void)
 
 struct strobe_hot *replay_no_hot(void)
 {
-    return &no_hot;
+    return &nowhere.hot;
 }
 
 int client_emit(struct strobe_loc *loc)

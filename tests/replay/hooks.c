@@ -439,6 +439,7 @@ static void after_change(struct actor *me, int order)
         return is_same;                                                                   \
     }
 ATOMIC(8, uint8_t)
+ATOMIC(16, uint16_t)
 ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
 

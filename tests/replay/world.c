@@ -62,6 +62,10 @@ void world_open(bool is_recording)
     control->file_bytes = strobe_ring_extend(fd, control->n_chunks_max, &short_cause);
     close(fd);
     replay.is_quiet = false;
+    /* a look that found no room holds until something is given back, or not at all: never by the clock */
+    world.pool->dry_ticks = replay.mode == RANDOM && replay.seed % 2 ? 0 : ~0ull;
+    if (replay.mode == RANDOM && replay.seed % 5 < 2 && !replay.scenario->needs_no_timeout)
+        control->policy = STROBE_POLICY_DROP;
     if (is_recording)
         client_start_recording();
     share(control, control->data_off + (uint64_t)N_CHUNKS * STROBE_CHUNK_BYTES);
@@ -149,7 +153,8 @@ enum strobe_err __wrap_strobe_file_put_events(struct strobe_file_writer *writer,
 
 void world_record(void)
 {
-    struct strobe_collector_options options = {.session_dir = world.dir};
+    struct strobe_collector_options options = {.session_dir = world.dir,
+                                               .policy = world.control->policy};
     replay.is_quiet = true;
     if (strobe_file_create(world.trace, world.dir, 0, &world.writer) ||
         strobe_collector_open(&options, world.writer, &world.c))
@@ -176,10 +181,9 @@ void world_drain(void)
             strobe_collector_drain(world.c, proc, proc->streams[i]);
 }
 
-/* What strobe_collector_close frees; nothing is written. */
+/* What strobe_collector_close frees; nothing is written. Quiet. */
 static void free_collector(struct strobe_collector *c)
 {
-    replay.is_quiet = true;
     if (c->scan)
         closedir(c->scan);
     if (c->inotify >= 0)
@@ -200,14 +204,14 @@ static void free_collector(struct strobe_collector *c)
     pthread_mutex_destroy(&c->procs_lock);
     strobe_build_block_free(&c->block);
     free(c);
-    replay.is_quiet = false;
 }
 
-/* The recorder was killed: its memory is gone, its file stays as it is. */
+/* The recorder was killed: its memory is gone, its file stays as it is. Quiet: no second kill comes in between. */
 void world_abandon(void)
 {
     if (!world.c)
         return;
+    replay.is_quiet = true;
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(nowhere, world.writer->fd);
     close(nowhere);
@@ -217,6 +221,7 @@ void world_abandon(void)
     strobe_file_finish(world.writer);
     world.c = NULL;
     world.writer = NULL;
+    replay.is_quiet = false;
 }
 
 void world_die(void)

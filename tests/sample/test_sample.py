@@ -71,6 +71,11 @@ class Programs(SampleTest):
             self.assertIn(pieces[0][3], file.read())
         self.assertLessEqual(sum(len(fields[3]) for fields in code), 128 << 10)
 
+    def test_statistics_of_a_program_without_zones_name_those_of_its_samples(self):
+        ran, _ = self.sampled(BURNER, "split", "0.02")
+        printed = subprocess.run([harness.STROBE, "stats", ran.trace.path], capture_output=True, text=True, check=True).stdout
+        self.assertIn("no zones; functions by stack samples: strobe stats --stacks\n", printed)
+
     def test_stacks_reach_the_start_of_their_thread(self):
         ran, rows = self.sampled(BURNER, "split", "0.4", "2")
         self.assertEqual(len({row["tid"] for row in rows}), 2)
@@ -86,9 +91,12 @@ class Programs(SampleTest):
         self.assertFalse([row["frames"] for row in rows if functions(row)[-1].startswith("0x")])
 
     def test_the_system_call_that_makes_a_thread_has_its_callers(self):
-        _, rows = self.sampled(BURNER, "births", "300", options=("--sample", "9997"))
-        parents = [functions(row) for row in rows if row["tid"] == row["pid"] and "births" in functions(row)]
-        makers = [stack for stack in parents if any("clone" in name and "sys" not in name for name in stack)]
+        for rounds in (1000, 5000, 25000):  # how many of them a sample meets is the machine's affair
+            _, rows = self.sampled(BURNER, "births", str(rounds), options=("--sample", "9997"))
+            parents = [functions(row) for row in rows if row["tid"] == row["pid"] and "births" in functions(row)]
+            makers = [stack for stack in parents if any("clone" in name and "sys" not in name for name in stack)]
+            if len(makers) > 10 or os.geteuid():
+                break
         if os.geteuid() == 0:
             self.assertGreater(len(makers), 10)
         self.assertEqual({stack[-1] for stack in makers} - {"_start"}, set())

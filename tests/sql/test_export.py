@@ -180,6 +180,16 @@ class Files(Export):
                 flows.setdefault(row["flow_id"], []).append((row["ts"], row["what"] == "flow_end"))
             self.assertEqual(replay.flows, flows)
 
+    def test_perfetto_has_zones_that_end_long_after_others_began_in_the_order_of_their_begins(self):
+        large = self.folder / "large.strobe"
+        subprocess.run([MAKE, large, "150000", "3", "40", "12", "2"], check=True, capture_output=True)
+        done = subprocess.run([STROBE, "export", "--to", "perfetto", "-o", "-", large], capture_output=True, check=True)
+        again = subprocess.run([STROBE, "export", "--to", "perfetto", "-o", "-", large], capture_output=True, check=True)
+        rows = [list(row.values()) for row in self.ask("SELECT name, ts, dur, depth FROM zone", large)]
+        self.assertGreater(len(rows), 140000)
+        self.assertEqual(sorted(map(str, Replay(done.stdout).slices)), sorted(map(str, rows)))
+        self.assertEqual(done.stdout, again.stdout)
+
     def spans(self, file):
         """The spans of the OTLP export: (process, name, ts, dur)."""
         done = run("export", "--to", "otlp", "-o", "-", file)

@@ -62,6 +62,8 @@ static void what_is_no_trace_is_said(void **state)
     char out[256];
     (void)state;
     assert_int_equal(cut("hello", out), STROBE_ERR_FORMAT);
+    assert_int_equal(cut("{\"hello\":[1]}", out), STROBE_ERR_FORMAT);
+    assert_int_equal(cut("{\"traceEvents\":[]}", out), STROBE_ERR_END);
     assert_int_equal(cut("[{\"a\":", out), STROBE_ERR_CORRUPT);
     assert_string_equal(out, "");
 }

@@ -1,6 +1,7 @@
 /* test_file_read.c - traces open whole, cut, holed and growing.  SPDX-License-Identifier: MIT */
 #include "small_trace.h"
 
+#include "file/decode.h"
 #include "file/file_read.h"
 
 enum { ZONES = 100 };
@@ -327,7 +328,7 @@ static void what_is_no_trace_is_refused(void **state)
     struct strobe_file *file;
     make(&t, 1);
     small_finish(&t);
-    const uint32_t newer = 2;
+    const uint32_t newer = STROBE_FILE_VERSION + 1;
     small_overwrite(&t, 8, &newer, sizeof newer);
     assert_int_equal(strobe_file_open(t.path, &file), STROBE_ERR_VERSION);
     assert_null(file);
@@ -382,6 +383,128 @@ static void the_ledgers_newer_slot_counts(void **state)
     small_remove(&t);
 }
 
+/* ---- a column that follows from another ---- */
+
+enum { STEPS = 8000 };
+
+/* A difference of a clock that counts in steps of 26, now and then a long one; or (`is_noise`) of one that does not. */
+static uint64_t difference(uint32_t i, bool is_noise)
+{
+    uint32_t random = i * 2654435761u >> 8;
+    if (i % 1999 == 5)
+        return i % 2 ? 26 * 300 : 70000;
+    return is_noise ? random % 1000 : 26 * (1 + random % 15);
+}
+
+static void put_steps(struct small_trace *t, bool is_noise)
+{
+    uint64_t tick = 1000;
+    small_begin_part(t, 1, 1);
+    for (uint32_t i = 0; i < STEPS; i++) {
+        tick += i ? difference(i, is_noise) : 0;
+        if (i % 2)
+            strobe_encode_zone_end(&t->enc, tick, 1);
+        else
+            strobe_encode_zone_begin(&t->enc, tick, 1);
+    }
+    small_end_block(t, 1, STEPS);
+}
+
+/* The first block with events, and where it is in the file. */
+static void load_events(const struct small_trace *t, struct strobe_block *block)
+{
+    struct strobe_file *file = open_file(t);
+    struct strobe_block_iter *iter;
+    assert_int_equal(strobe_file_iterate(file, &events, &iter), STROBE_OK);
+    assert_int_equal(strobe_file_next_block(iter, block), STROBE_OK);
+    strobe_file_end_iterate(iter);
+    strobe_file_close(file);
+}
+
+static void check_steps(const struct strobe_block *block, bool is_noise)
+{
+    struct strobe_events decoded = {0};
+    assert_int_equal(strobe_decode_parts(block, &decoded), STROBE_OK);
+    assert_int_equal(strobe_decode_streams(block, 1u << STROBE_HI, &decoded), STROBE_OK);
+    assert_int_equal(decoded.n_events, STEPS);
+    for (uint32_t i = 1; i < STEPS; i++) {
+        uint64_t want = difference(i, is_noise);
+        assert_int_equal(decoded.stream[STROBE_LO][i] + 256 * decoded.stream[STROBE_HI][i],
+                         want < 65535 ? want : 65535);
+    }
+    strobe_events_free(&decoded);
+}
+
+static void high_bytes_that_follow_from_low_ones_are_a_table(void **state)
+{
+    (void)state;
+    for (int is_noise = 0; is_noise < 2; is_noise++) {
+        struct small_trace t;
+        struct strobe_block block = {0};
+        make(&t, 0);
+        put_steps(&t, is_noise);
+        small_finish(&t);
+        load_events(&t, &block);
+        assert_int_equal(block.ref.head.flags, is_noise ? 0 : STROBE_EVENTS_HI_BY_LO);
+        check_steps(&block, is_noise);
+        strobe_block_free(&block);
+        small_remove(&t);
+    }
+}
+
+static void a_table_that_is_cut_or_wrong_is_refused_or_read(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct strobe_block block = {0};
+    struct strobe_events decoded = {0};
+    uint32_t sizes[STROBE_N_STREAMS][2];
+    make(&t, 0);
+    put_steps(&t, false);
+    small_finish(&t);
+    load_events(&t, &block);
+    assert_int_equal(strobe_decode_parts(&block, &decoded), STROBE_OK);
+    memcpy(sizes, block.body, sizeof sizes);
+    uint8_t *body = (uint8_t *)block.body;
+    uint8_t *hi = body + sizeof sizes + sizes[STROBE_SYM][1] + sizes[STROBE_LO][1];
+    const uint32_t n = sizes[STROBE_HI][1];
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t was = hi[i];
+        hi[i] = 0xff; /* any value of a byte may come: none is written beside the column */
+        strobe_decode_streams(&block, ~0u, &decoded);
+        hi[i] = was;
+        memcpy(body + 8 * STROBE_HI + 4, &i, sizeof i); /* shorter than it is */
+        assert_int_equal(strobe_decode_streams(&block, ~0u, &decoded), STROBE_ERR_CORRUPT);
+        memcpy(body + 8 * STROBE_HI + 4, &n, sizeof n);
+    }
+    assert_int_equal(strobe_decode_streams(&block, ~0u, &decoded), STROBE_OK);
+    strobe_events_free(&decoded);
+    strobe_block_free(&block);
+    small_remove(&t);
+}
+
+static void a_file_of_version_1_goes_on_as_one(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct strobe_block block = {0};
+    const uint32_t old = 1;
+    make(&t, 0);
+    strobe_file_abandon(t.writer);
+    uint64_t end = small_size(&t);
+    small_overwrite(&t, 8, &old, sizeof old);
+    assert_int_equal(
+        strobe_file_append(t.path, end, 1, &(struct strobe_file_totals){0}, NULL, 0, &t.writer),
+        STROBE_OK);
+    put_steps(&t, false);
+    small_finish(&t);
+    load_events(&t, &block);
+    assert_int_equal(block.ref.head.flags, 0);
+    check_steps(&block, false);
+    strobe_block_free(&block);
+    small_remove(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +524,9 @@ int main(void)
         cmocka_unit_test(what_is_no_trace_is_refused),
         cmocka_unit_test(a_damaged_file_head_still_opens),
         cmocka_unit_test(the_ledgers_newer_slot_counts),
+        cmocka_unit_test(high_bytes_that_follow_from_low_ones_are_a_table),
+        cmocka_unit_test(a_table_that_is_cut_or_wrong_is_refused_or_read),
+        cmocka_unit_test(a_file_of_version_1_goes_on_as_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,6 +87,35 @@ static void a_counter_that_starts_anew_keeps_its_rate(void **state)
     strobe_clock_free(&clock);
 }
 
+static void a_part_of_the_clock_converts_as_the_clock_does(void **state)
+{
+    (void)state;
+    static const uint64_t ticks[] = {0,    9,    10,   11,   999,  1000,
+                                     1400, 5000, 8999, 9000, 9001, 1 << 30};
+    struct strobe_clock clock = {0};
+    struct strobe_clock_part part = {0};
+    add(&clock, STROBE_CLOCK_TSC, 10, 1000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 1010, 1333, 0);
+    add(&clock, STROBE_CLOCK_TSC, 9000, 2500, 1);
+    assert_true(strobe_clock_fix(&clock));
+    strobe_clock_set_origin(&clock, 500);
+    assert_false(strobe_clock_part_has(&part, 0));
+    for (size_t i = 0; i < sizeof ticks / sizeof ticks[0]; i++) {
+        strobe_clock_find_part(&clock, ticks[i], &part);
+        assert_int_equal(strobe_clock_part_has(&part, ticks[i]),
+                         ticks[i] >= 10); /* not before the first sync */
+        for (size_t k = 0; k < sizeof ticks / sizeof ticks[0]; k++) {
+            if (!strobe_clock_part_has(&part, ticks[k]))
+                continue;
+            assert_int_equal(strobe_clock_part_rel(&part, ticks[k]),
+                             strobe_clock_rel(&clock, ticks[k]));
+            assert_int_equal(strobe_clock_part_span_ns(&part, ticks[k], 12345),
+                             strobe_clock_span_ns(&clock, ticks[k], 12345));
+        }
+    }
+    strobe_clock_free(&clock);
+}
+
 static void durations_of_zones_in_a_row_add_up_to_the_time_between(void **state)
 {
     (void)state;
@@ -194,6 +223,7 @@ int main(void)
         cmocka_unit_test(a_jump_starts_a_new_piece_at_the_same_rate),
         cmocka_unit_test(a_time_before_a_jump_is_never_after_it),
         cmocka_unit_test(a_counter_that_starts_anew_keeps_its_rate),
+        cmocka_unit_test(a_part_of_the_clock_converts_as_the_clock_does),
         cmocka_unit_test(durations_of_zones_in_a_row_add_up_to_the_time_between),
         cmocka_unit_test(the_monotonic_clock_and_none_are_ns_already),
         cmocka_unit_test(a_time_finds_its_first_tick),

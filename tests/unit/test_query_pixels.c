@@ -201,8 +201,12 @@ static void compare_ranges(const struct small_trace *t, int n_rounds, uint32_t n
         uint64_t lo = view->tick_first + next_random(&seed) % (span - length + 1);
         struct strobe_pixel_track track = {.thread = (uint32_t)round % THREADS,
                                            .n_depths = n_depths};
-        struct strobe_pixel_ask question = {
-            lo, lo + length, 1 + (uint32_t)(next_random(&seed) % 900), 100000, &track, 1};
+        struct strobe_pixel_ask question = {.lo = lo,
+                                            .hi = lo + length,
+                                            .width = 1 + (uint32_t)(next_random(&seed) % 900),
+                                            .budget = 100000,
+                                            .tracks = &track,
+                                            .n_tracks = 1};
         struct strobe_pixels pixels, reference;
         ask(view, &question, &pixels);
         track.place.rows = all.rows[track.thread];
@@ -280,8 +284,12 @@ static void every_zone_is_counted_at_every_level(void **state)
     for (uint32_t i = 0; i < THREADS; i++)
         tracks[i] = (struct strobe_pixel_track){.thread = i, .n_depths = 16};
     for (uint32_t budget = 100; budget <= 100000; budget *= 10) {
-        struct strobe_pixel_ask question = {view->tick_first, view->tick_last, 1000,
-                                            budget,           tracks,          THREADS};
+        struct strobe_pixel_ask question = {.lo = view->tick_first,
+                                            .hi = view->tick_last,
+                                            .width = 1000,
+                                            .budget = budget,
+                                            .tracks = tracks,
+                                            .n_tracks = THREADS};
         struct strobe_pixels pixels;
         ask(view, &question, &pixels);
         assert_true(pixels.n_items <= budget);

@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
 
 #include "../fake_pool.h"
 
@@ -74,6 +76,52 @@ static void a_segment_that_is_taken_first_leaves_names_their_chunk(void **state)
     strobe_ring_unlock(&fake->pool);
 }
 
+/* A thread that found the pool full, with policy drop. */
+static struct strobe_thread *dry_thread(void)
+{
+    fake->pool.control->policy = STROBE_POLICY_DROP;
+    fake->pool.control->active = 7;
+    fake->pool.dry_ticks = UINT64_MAX; /* however slow the machine */
+    strobe_ring_lock(&fake->pool);
+    struct strobe_thread *thread = strobe_ring_add_thread(&fake->pool, 1);
+    assert_true(fill(thread) > 2);
+    strobe_ring_unlock(&fake->pool);
+    assert_int_equal(thread->dry.loss, STROBE_LOSS_POOL_FULL);
+    return thread;
+}
+
+static void who_finds_no_room_need_not_look_until_something_is_given_back(void **state)
+{
+    (void)state;
+    struct strobe_thread *thread = dry_thread();
+    assert_true(strobe_ring_is_dry(&fake->pool, &thread->dry, strobe_ring_now(&fake->pool)));
+    fake->pool.control->n_given++;
+    assert_false(strobe_ring_is_dry(&fake->pool, &thread->dry, strobe_ring_now(&fake->pool)));
+}
+
+static void what_was_found_under_one_recorder_says_nothing_under_the_next(void **state)
+{
+    (void)state;
+    struct strobe_thread *thread = dry_thread();
+    fake->pool.control->active = 0;
+    assert_false(strobe_ring_is_dry(&fake->pool, &thread->dry, strobe_ring_now(&fake->pool)));
+    fake->pool.control->active = 8;
+    assert_false(strobe_ring_is_dry(&fake->pool, &thread->dry, strobe_ring_now(&fake->pool)));
+}
+
+static void a_look_for_room_holds_for_a_moment_only(void **state)
+{
+    (void)state;
+    struct strobe_thread *thread = dry_thread();
+    fake->pool.dry_ticks = 1000;
+    strobe_ring_note_dry(&fake->pool, &thread->dry, fake->pool.control->n_given,
+                         STROBE_LOSS_POOL_FULL);
+    uint64_t until = thread->dry.until;
+    assert_true(strobe_ring_is_dry(&fake->pool, &thread->dry, until - 1));
+    assert_false(strobe_ring_is_dry(&fake->pool, &thread->dry, until + 1));
+    assert_false(strobe_ring_is_dry(&fake->pool, &thread->dry, until - 2000));
+}
+
 /* A process that finds its pool full and waits. 0: it got a segment. */
 static int wait_for_segment(void)
 {
@@ -87,29 +135,62 @@ static int wait_for_segment(void)
     return !strobe_ring_next_segment(&fake->pool, thread, &loss);
 }
 
-static void a_wait_is_not_over_because_the_program_was_stopped(void **state)
+/* Start it in a process of its own, and return when it waits. */
+static pid_t start_waiting(void)
 {
-    enum { LONGER_THAN_A_WAIT_US = 1200000 };
-    struct strobe_control *control = fake->pool.control;
-    int status = 0;
-    (void)state;
     pid_t child = fork();
     if (!child)
         _exit(wait_for_segment());
-    while (!__atomic_load_n(&control->n_waiting, __ATOMIC_SEQ_CST))
+    while (!__atomic_load_n(&fake->pool.control->n_waiting, __ATOMIC_SEQ_CST))
         sched_yield();
+    return child;
+}
+
+/* The recorder gives something back: to this thread, or to others that have taken it before it looks. */
+static void give_back(bool is_room)
+{
+    struct strobe_control *control = fake->pool.control;
+    for (uint32_t i = 1; is_room && i < control->n_chunks; i++)
+        if (fake->pool.chunks[i].class_ == STROBE_CHUNK_LARGE)
+            __atomic_store_n(&fake->pool.chunks[i].free_bits, 1, __ATOMIC_SEQ_CST);
+    __atomic_add_fetch(&control->n_given, 1, __ATOMIC_SEQ_CST);
+    syscall(SYS_futex, &control->n_given, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void expect_segment(pid_t child)
+{
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void a_wait_goes_on_while_others_take_what_the_recorder_gives_back(void **state)
+{
+    enum { GIVEN_EVERY_US = 5000, LONGER_THAN_A_WAIT = 250 };
+    (void)state;
+    pid_t child = start_waiting();
+    for (int i = 0; i < LONGER_THAN_A_WAIT; i++) {
+        usleep(GIVEN_EVERY_US);
+        give_back(false);
+    }
+    give_back(true);
+    expect_segment(child);
+}
+
+static void a_wait_is_not_over_because_the_program_was_stopped(void **state)
+{
+    enum { LONGER_THAN_A_WAIT_US = 1200000 };
+    int status = 0;
+    (void)state;
+    pid_t child = start_waiting();
     kill(child, SIGSTOP);
     assert_int_equal(waitpid(child, &status, WUNTRACED), child);
     assert_true(WIFSTOPPED(status));
     usleep(LONGER_THAN_A_WAIT_US);
-    for (uint32_t i = 1; i < control->n_chunks; i++) /* the recorder gives back */
-        if (fake->pool.chunks[i].class_ == STROBE_CHUNK_LARGE)
-            __atomic_store_n(&fake->pool.chunks[i].free_bits, 1, __ATOMIC_SEQ_CST);
-    __atomic_add_fetch(&control->n_given, 1, __ATOMIC_SEQ_CST);
+    give_back(true);
     kill(child, SIGCONT);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    expect_segment(child);
 }
 
 int main(void)
@@ -119,8 +200,16 @@ int main(void)
             a_thread_that_comes_before_any_name_leaves_names_their_chunk, open_pool, close_pool),
         cmocka_unit_test_setup_teardown(a_segment_that_is_taken_first_leaves_names_their_chunk,
                                         open_pool, close_pool),
+        cmocka_unit_test_setup_teardown(
+            who_finds_no_room_need_not_look_until_something_is_given_back, open_pool, close_pool),
+        cmocka_unit_test_setup_teardown(
+            what_was_found_under_one_recorder_says_nothing_under_the_next, open_pool, close_pool),
+        cmocka_unit_test_setup_teardown(a_look_for_room_holds_for_a_moment_only, open_pool,
+                                        close_pool),
         cmocka_unit_test_setup_teardown(a_wait_is_not_over_because_the_program_was_stopped,
                                         open_pool, close_pool),
+        cmocka_unit_test_setup_teardown(
+            a_wait_goes_on_while_others_take_what_the_recorder_gives_back, open_pool, close_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

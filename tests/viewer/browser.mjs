@@ -38,8 +38,8 @@ export async function startServer(folder) {
 
 const viewer = isRemote ? await startServer(traces) : null;
 
-/** A new page with nothing kept. */
-export async function fresh(options = {}) {
+/** A new page with nothing kept. `expected`: errors that the test causes. */
+export async function fresh(options = {}, expected = /^$/) {
     if (context)
         await context.close();
     context = await browser.newContext({viewport: {width: 1400, height: 860}, colorScheme: 'light', permissions: ['clipboard-read', 'clipboard-write'], ...options});
@@ -49,15 +49,15 @@ export async function fresh(options = {}) {
         await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', {rate: 6});
     errors = [];
     page.on('pageerror', (error) => errors.push(error.message));
-    page.on('console', (message) => message.type() === 'error' && !/404|source list for the Content Security Policy/.test(message.text()) && errors.push(message.text()));
+    page.on('console', (message) => message.type() === 'error' && !/404|source list for the Content Security Policy/.test(message.text()) && !expected.test(message.text()) && errors.push(message.text()));
 }
 
 /** Everything asked for has been answered and drawn, at the size that the canvas has. */
 export async function settled() {
     await page.waitForFunction(() => {
         const s = window.strobe, tl = s && s.timeline;
-        return s && s.trace && s.engine.waiting.size === 0 && !tl.data.pending && !s.frame && !s.urlTimer && tl.height === Math.max(60, Math.round(tl.canvas.getBoundingClientRect().height)) &&
-            (tl.data.fine || !s.trace.tracks.some((t) => t.n_depths));
+        return s && s.trace && s.engine.waiting.size === 0 && !tl.data.pending && !s.frame && !s.urlTimer && !s.drawer.timer && !s.drawer.nRunning && !s.names.timer && tl.height === Math.max(60, Math.round(tl.canvas.getBoundingClientRect().height) / tl.zoom) &&
+            (tl.data.fine || !tl.layout.rows.some((r) => !r.header && r.track.n_depths));
     }, null, {timeout: PATIENCE, polling: 30});
 }
 
@@ -81,19 +81,31 @@ export const says = (selector, pattern) => page.waitForFunction(([s, source]) =>
     return element && new RegExp(source).test(element.innerText);
 }, [selector, pattern.source]);
 
+/** What `f` finds on a page that has settled and stays so: places on the screen move while a panel opens, a track is scrolled to or an answer tells
+ * of more depths. */
+export async function still(f, arg) {
+    await settled();
+    for (let was = await state(f, arg); ; ) {
+        await settled();
+        const now = await state(f, arg);
+        if (JSON.stringify(now) === JSON.stringify(was))
+            return now;
+        was = now;
+    }
+}
+
 /** The place on the screen of a time on a track's lane. */
 export function place(trackName, depth, ms) {
-    return state(([name, d, t]) => {
+    return still(([name, d, t]) => {
         const s = window.strobe, track = s.trace.tracks.find((x) => x.name === name && x.kind !== 'process'), tl = s.timeline, box = tl.canvas.getBoundingClientRect();
         s.showTrack(track.id, d);
         const row = tl.visibleRows().find((r) => r.row.track.id === track.id && !r.row.header);
-        return {x: box.left + tl.xOf(t * 1e6), y: box.top + row.y + 3 + d * 19 + 9};
+        return {x: box.left + tl.xOf(t * 1e6) * tl.zoom, y: box.top + (row.y + 3 + d * 19 + 9) * tl.zoom};
     }, [trackName, depth, ms]);
 }
 
 export async function clickZone(trackName, depth, ms, options) {
     const p = await place(trackName, depth, ms);
-    await settled(); /* what scrolled into sight is asked for */
     await page.mouse.move(p.x, p.y);
     await page.mouse.click(p.x, p.y, options);
     await settled();

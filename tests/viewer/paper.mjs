@@ -95,7 +95,7 @@ class Element {
 function pretend() {
     globalThis.Node = Element;
     globalThis.document = {createElement: () => new Element()};
-    globalThis.window = {devicePixelRatio: 1, innerWidth: 1e4, innerHeight: 1e4};
+    globalThis.window = {devicePixelRatio: 1, innerWidth: 1e4, innerHeight: 1e4, addEventListener: () => {}};
     globalThis.ResizeObserver = class {
         observe() {}
     };

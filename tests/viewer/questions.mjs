@@ -116,10 +116,11 @@ const asks = {
     samples: (q) => ({...q.chance(0.3) ? {} : q.range(q.most), ...q.tracks(), ...q.chance(0.3) ? {of: 'waits'} : {}, mode: q.pick(['tree', 'up']), ...q.chance(0.3) ? {loc: q.pick(q.known.locs)} : {}, ...q.chance(0.5) ? {limit: 1 + q.below(30)} : {}}),
     ghosts: (q) => ({track: q.pick(q.known.trace.tracks).id, ...q.range(), ...q.chance(0.3) ? {limit: 1 + q.below(50)} : {}}),
     sample: (q) => ({track: q.pick(q.known.trace.tracks).id, at: q.time(), slack: q.below(1e7)}),
+    clocks: () => ({}),
     nothing: () => ({}),
 };
 asks.pixels.weight = 8;
 asks.zone.weight = 4;
 asks.step.weight = asks.stats.weight = asks.find.weight = 2;
-asks.trace.weight = asks.nothing.weight = 0.3;
+asks.trace.weight = asks.clocks.weight = asks.nothing.weight = 0.3;
 asks.regions.weight = 0.5; /* each reads the whole trace twice */

@@ -34,8 +34,8 @@ export async function begin(command, args, options = {}) {
     return {child, link: link[0], port: Number(link[1]), ended, said: () => said};
 }
 
-/* What Chromium itself prints of a server that is away, cut off or answers 404: these tests cause it. */
-const OF_THE_NETWORK = /net::ERR_(CONNECTION|EMPTY_RESPONSE|SOCKET|NETWORK|INCOMPLETE|CONTENT_LENGTH|INVALID_HTTP)|WebSocket connection|404/;
+/** What Chromium itself prints of a server that is away, cut off or answers 404: tests cause it. */
+export const OF_THE_NETWORK = /net::ERR_(CONNECTION|EMPTY_RESPONSE|SOCKET|NETWORK|INCOMPLETE|CONTENT_LENGTH|INVALID_HTTP)|WebSocket connection|404/;
 
 /** A page that keeps its errors in `page.errors`. */
 export async function openPage(browser, options = {}) {
@@ -59,5 +59,5 @@ export const shown = (page) => until(page, () => {
 /** A trace is shown, and all that was asked for is drawn. */
 export const settled = (page) => until(page, () => {
     const s = window.strobe;
-    return s && s.trace && !s.main.hidden && s.engine.waiting.size === 0 && !s.timeline.data.pending && !s.frame && s.timeline.data.fine;
+    return s && s.trace && !s.main.hidden && s.engine.waiting.size === 0 && !s.timeline.data.pending && !s.frame && !s.drawer.timer && !s.drawer.nRunning && s.timeline.data.fine;
 });

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
-import {clipboard, fresh, open, page, panel, run, says, settled, shot, shots, startServer, state, strobe, text, traces, view} from './browser.mjs';
+import {clipboard, fresh, open, page, panel, run, says, settled, shot, shots, startServer, state, still, strobe, text, traces, view} from './browser.mjs';
 
 const ENDLESS = 'WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c';
 const command = (...words) => execFileSync(strobe, words, {encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore']});
@@ -122,7 +122,7 @@ const tests = {
         await page.locator('.pickChart').click();
         await page.waitForFunction(() => window.strobe.drawer.panel('query').query.chart.marks.length === 20);
         await page.locator('select[aria-label=across]').selectOption({label: 'name'});
-        const bar = await state(() => {
+        const bar = await still(() => {
             const {chart} = window.strobe.drawer.panel('query').query, m = chart.marks[3], box = chart.canvas.getBoundingClientRect();
             return {x: box.left + (m.left + m.right) / 2, y: box.top + chart.box.bottom - 3, dur: m.y, ts: m.row[2]};
         });
@@ -137,7 +137,7 @@ const tests = {
         await ask('SELECT name, dur, ts, track_id FROM slowest');
         await page.locator('.addTrack').click();
         await settled();
-        const p = await state(() => {
+        const p = await still(() => {
             const tl = window.strobe.timeline, {row, y} = tl.visibleRows().find((r) => r.row.track.kind === 'asked'), [one] = row.track.rows, box = tl.canvas.getBoundingClientRect();
             return {x: box.left + tl.xOf((one.t0 + one.t1) / 2), y: box.top + y + 3 + one.lane * 19 + 9, t0: one.t0, dur: one.t1 - one.t0, label: one.label, left: box.left + 60, top: box.top + y + 10};
         });

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {clickZone, drag, fresh, near, open, page, panel, pixel, place, run, says, server, setView, settled, shot, state, strobe, text, traces} from './browser.mjs';
+import {clickZone, drag, fresh, near, open, page, panel, pixel, place, run, says, server, setView, settled, shot, state, still, strobe, text, traces} from './browser.mjs';
 import {host} from './host.mjs';
 import {SAFE, THEMES, rgbOf} from '../../web/view/palette.js';
 
@@ -29,7 +29,7 @@ const tests = {
         await setView(0, 60);
         await page.waitForFunction(() => window.strobe.coloring.messages.size > 0);
         await settled();
-        const p = await state(() => {
+        const p = await still(() => {
             const s = window.strobe, tl = s.timeline, track = s.trace.tracks.find((t) => t.kind === 'messages'), box = tl.canvas.getBoundingClientRect();
             s.showTrack(track.id);
             const row = tl.visibleRows().find((r) => r.row.track.id === track.id);
@@ -199,7 +199,7 @@ const tests = {
         await page.locator('.film button', {hasText: 'Go there'}).click();
         await settled();
         near(await state(() => window.strobe.selection.t0), await state(() => window.strobe.drawer.panel('frames').film.set.t0[29]), 2);
-        const p = await state(() => {
+        const p = await still(() => {
             const s = window.strobe, tl = s.timeline, track = s.trace.tracks.find((t) => t.kind === 'frames'), box = tl.canvas.getBoundingClientRect(), row = tl.visibleRows().find((r) => r.row.track.id === track.id);
             return {x: box.left + tl.xOf(s.selection.t0 + 5e6), y: box.top + row.y + row.row.height / 2};
         });

@@ -1,13 +1,13 @@
 /* test_everyday.mjs: small things that are done all day long: leaving a field, clicking what is no zone, reading a number. Arguments: browser.mjs.
  * SPDX-License-Identifier: MIT */
 import assert from 'node:assert/strict';
-import {near, open, page, panel, place, run, says, search, setView, settled, shot, state, text} from './browser.mjs';
+import {near, open, page, panel, place, run, says, search, setView, settled, shot, state, still, text} from './browser.mjs';
 
 /* Where the first item of a track of a kind is on the screen, and what it is; `ms`: at or after. */
 async function markOf(kind, ms = 0) {
     await state((k) => window.strobe.showTrack(window.strobe.trace.tracks.find((t) => t.kind === k).id), kind);
     await settled();
-    return state(([k, from]) => {
+    return still(([k, from]) => {
         const s = window.strobe, tl = s.timeline, track = s.trace.tracks.find((t) => t.kind === k), box = tl.canvas.getBoundingClientRect();
         const row = tl.visibleRows().find((r) => r.row.track.id === track.id), {arrays} = tl.data.fine, items = tl.data.fine.lane(track.id, 0);
         let i = items.first;
@@ -113,10 +113,55 @@ const tests = {
         });
         await shot('stats-groups');
     },
+    async 'processes of a rank stand below one row, the ranks by number; it is collapsed, hidden and selected as one'() {
+        await open('ranks');
+        const rows = () => state(() => window.strobe.timeline.layout.rows.map((r) => r.track.name)), at = (name) => still((n) => {
+            const s = window.strobe, {row, y} = s.timeline.visibleRows().find((r) => r.row.track.name === n);
+            return s.timeline.canvas.getBoundingClientRect().top + y + row.height / 2;
+        }, name);
+        const rank = (n) => [`rank ${n}`, `rank ${n}: solver`, 'main', `rank ${n}: loader`, 'main'];
+        assert.deepEqual(await rows(), [...rank(0), ...rank(1), ...rank(2)]);
+        await shot('ranks');
+        await page.mouse.click(60, await at('rank 0'));
+        await page.waitForFunction(() => window.strobe.timeline.layout.rows.length === 11);
+        await page.mouse.click(60, await at('rank 1'), {button: 'right'});
+        await page.locator('.menu button', {hasText: 'Hide it'}).click();
+        await settled();
+        assert.deepEqual(await rows(), ['rank 0', ...rank(2)]);
+        await page.reload();
+        await settled();
+        assert.deepEqual(await rows(), [...rank(0), ...rank(2)], 'it is in the link');
+        await page.mouse.click(60, await at('rank 2'), {button: 'right'});
+        await page.locator('.menu button', {hasText: 'Select all of it'}).click();
+        await says('.details', /zones that begin in it\s+20/);
+        await page.keyboard.press('Escape');
+        await page.keyboard.press('Shift+H');
+    },
+    async 'statistics and found zones are put together by rank, where the trace has ranks'() {
+        await open('ranks', '#p=stats');
+        await page.locator('select[aria-label="put together"]').selectOption('rank');
+        await says('.drawer .state', /^6 rows of 3 ranks/);
+        assert.deepEqual(await state(() => window.strobe.drawer.panel('stats').table.rows.map((r) => `${r.row.name}, ${r.group}, ${Math.round(r.total / 1e6)}`).sort()),
+            [0, 1, 2].flatMap((n) => [`load, rank ${n}, ${10 * (n + 1)}`, `step, rank ${n}, ${10 * (n + 1)}`]).sort());
+        await state(() => window.strobe.findByName('step'));
+        await panel('find');
+        await page.locator('select[aria-label="group by"]').selectOption('rank');
+        await says('.find .groups', /rank 2\s+10 ×\s+30.00 ms\s+mean 3.000 ms\s+rank 1\s+10 ×\s+20.00 ms/);
+        await open('rich', '#p=stats');
+        assert.equal(await page.locator('select[aria-label="put together"] option[value=rank]').isDisabled(), true);
+    },
+    async 'Info says how the clock of a GPU context ran beside the host’s: calibrations, drift, corrections'() {
+        await open('all', '#p=info');
+        await says('.info', /GPU clocks/);
+        const words = await text('.info section:has(h3:text("GPU clocks"))');
+        assert.match(words, /queue 0[^\n]*\n?\s*Vulkan; compared once, when it was made/);
+        assert.match(words, /custom; a tick is 0.4 ns; calibrated 12 times; drift 11.1 %, slow; the largest correction 8.000 ms earlier, at 16.000 ms/);
+        await shot('gpu-clocks');
+    },
     async 'a plot’s scale begins at zero, is logarithmic, or is that of all of its unit, as its menu says'() {
         await open('rich');
         const rows = () => state(() => window.strobe.timeline.layout.rows.filter((r) => r.track.kind === 'plot').map((r) => [r.track.name, r.low, r.high])), pick = async (name, item) => {
-            const y = await state((n) => {
+            const y = await still((n) => {
                 const s = window.strobe, track = s.trace.tracks.find((t) => t.kind === 'plot' && t.name === n);
                 s.showTrack(track.id);
                 return s.timeline.canvas.getBoundingClientRect().top + s.timeline.visibleRows().find((r) => r.row.track.id === track.id).y + 10;

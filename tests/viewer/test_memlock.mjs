@@ -3,7 +3,7 @@
 import {execFileSync} from 'node:child_process';
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import {open, page, panel, run, says, settled, shot, state, strobe, text, traces, view} from './browser.mjs';
+import {open, page, panel, run, says, settled, shot, state, still, strobe, text, traces, view} from './browser.mjs';
 
 const command = (...words) => JSON.parse(execFileSync(strobe, [...words, '--json', path.join(traces, 'marked.strobe')], {encoding: 'utf8'}));
 const rowsOf = (id) => state((panelId) => window.strobe.drawer.panel(panelId).table.rows, id);
@@ -30,7 +30,7 @@ const tests = {
         await openPanel('memory', /place/);
         await page.locator('.memory select[aria-label=rows]').selectOption('zone');
         await page.locator('.memory select[aria-label="beside the table"]').selectOption('blocks');
-        const ns = command('memory').peak_ns, bar = await state((t) => {
+        const ns = command('memory').peak_ns, bar = await still((t) => {
             const {chart} = window.strobe.drawer.panel('memory').memory, box = chart.over.getBoundingClientRect();
             return {x: box.left + chart.x.place(t) - 58, y: box.top + box.height / 2};
         }, ns);

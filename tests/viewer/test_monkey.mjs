@@ -1,43 +1,56 @@
 /* test_monkey.mjs: somebody who clicks, types, drags and resizes without a plan. No error may come of it, memory stays bounded, and the link that is
- * left shows the same picture. Arguments: browser.mjs; STROBE_MONKEY: "SESSIONS ACTS SEED".
- * SPDX-License-Identifier: MIT */
+ * left shows the same picture. Arguments: browser.mjs; STROBE_MONKEY: "SESSIONS ACTS SEED [KIND]". The kinds take turns: a trace that the page reads, one of a
+ * server that is started anew now and then, one that is being recorded.  SPDX-License-Identifier: MIT */
 import assert from 'node:assert/strict';
-import {fresh, open, page, run, settled, state} from './browser.mjs';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import {fresh, open, page, run, settled, state, strobe, traces} from './browser.mjs';
+import {Hand} from './hand.mjs';
+import {OF_THE_NETWORK, begin, web} from './served.mjs';
 import {random} from './questions.mjs';
 
-const [SESSIONS, ACTS, SEED] = (process.env.STROBE_MONKEY || '1 120 7').split(' ').map(Number), HEAP = 160 << 20;
+const [SESSIONS, ACTS, SEED, KIND] = (process.env.STROBE_MONKEY || '1 120 7 local').split(' ').map((word) => Number(word) || word), HEAP = 64 << 20, AWAY_MS = 300, AT_ONCE = 20;
+const LOCAL = ['rich', 'daily', 'all', 'ranks', 'film'];
 const KEYS = ['w', 'a', 's', 'd', 'W', 'S', 'f', 'Home', 'p', 'r', 'q', ',', '.', '[', ']', 'h', 'H', 'n', 'N', 'j', 'J', 'T', 'Escape', 'ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Shift+ArrowUp', 'Shift+ArrowDown',
     'Control+z', 'Control+Shift+z', '?', '/', 'Enter', 'Tab', 'Space', 'Alt+Enter', 'Control+Shift+P', 'Control+p', 'Alt+ArrowLeft'];
 const WORDS = ['frame', 'rays', '<b>', '*', 'zzz', ' ', 'worker 1'], COMMANDS = ['theme', 'contrast', 'timeMode', 'collapseAll', 'hideEmpty', 'compact', 'stats', 'flame', 'messages', 'frames', 'notes', 'info', 'limitToView', 'help', 'tracksMenu'];
 
-/* One act, and its name for the report. */
+/* One act, and its name for the report. Those that give a promise are waited for. */
 const acts = {
-    async key(r) { await page.keyboard.press(r.pick(KEYS)); },
-    async click(r) { await page.mouse.click(r.below(r.width), r.below(r.height), {button: r.pick(['left', 'left', 'left', 'right', 'middle']), modifiers: []}); },
-    async drag(r) {
-        await page.mouse.move(r.below(r.width), r.below(r.height));
-        await page.mouse.down({button: r.pick(['left', 'right', 'middle'])});
-        await page.mouse.move(r.below(r.width), r.below(r.height), {steps: 2});
-        for (const button of ['left', 'right', 'middle'])
-            await page.mouse.up({button});
+    key(r) { r.hand.press(r.pick(KEYS)); },
+    click(r) { r.hand.click(r.below(r.width), r.below(r.height), r.pick(['left', 'left', 'left', 'right', 'middle'])); },
+    twice(r) {
+        const x = r.below(r.width), y = r.below(r.height);
+        r.hand.click(x, y);
+        r.hand.click(x, y);
     },
-    async wheel(r) {
-        await page.mouse.move(r.below(r.width), r.below(r.height));
-        await page.mouse.wheel(r.below(200) - 100, r.below(600) - 300);
+    drag(r) {
+        r.hand.move(r.below(r.width), r.below(r.height));
+        r.hand.down(r.pick(['left', 'right', 'middle']));
+        r.hand.move(r.below(r.width), r.below(r.height));
+        r.hand.move(r.below(r.width), r.below(r.height));
+        r.hand.up();
     },
-    async type(r) { await page.keyboard.type(r.pick(WORDS)); },
-    async command(r) { await state((name) => { window.strobe.act(name); }, r.pick(COMMANDS)); },
-    async resize(r) {
+    wheel(r) {
+        r.hand.move(r.below(r.width), r.below(r.height));
+        r.hand.wheel(r.below(200) - 100, r.below(600) - 300);
+    },
+    type(r) { r.hand.type(r.pick(WORDS)); },
+    command: (r) => state((name) => { window.strobe.act(name); }, r.pick(COMMANDS)),
+    resize(r) {
         [r.width, r.height] = r.pick([[1400, 860], [1024, 600], [700, 500], [1900, 1000]]);
-        await page.setViewportSize({width: r.width, height: r.height});
+        return page.setViewportSize({width: r.width, height: r.height});
     },
-    async mode(r) { await state((m) => window.strobe.setColoring(m), r.pick(['name', 'thread', 'depth', 'duration', 'location', 'program'])); },
+    restart: (r) => r.place.restart(r),
+    mode: (r) => state((m) => window.strobe.setColoring(m), r.pick(['name', 'thread', 'depth', 'duration', 'location', 'program'])),
 };
-const WEIGHTS = {key: 40, click: 25, drag: 10, wheel: 10, type: 4, command: 6, resize: 1, mode: 2};
+const WEIGHTS = {key: 40, click: 25, twice: 3, drag: 10, wheel: 10, type: 4, command: 6, resize: 1, mode: 2, restart: 1};
 
 class Dice {
-    constructor(seed) {
-        Object.assign(this, {next: random(seed), width: 1400, height: 860});
+    constructor(seed, place, hand) {
+        Object.assign(this, {next: random(seed), width: 1400, height: 860, place, hand});
         this.bag = Object.entries(WEIGHTS).flatMap(([name, n]) => Array(n).fill(name));
     }
 
@@ -50,41 +63,145 @@ class Dice {
     }
 }
 
-const shown = () => state(() => {
-    const s = window.strobe;
-    return {view: [s.view.from, s.view.to].map(Math.round), hidden: [...s.choice.hidden].sort(), pinned: s.choice.pinned, search: s.search.text, area: s.area ? [s.area.from, s.area.to].map(Math.round) : null,
-        selection: s.selection ? [s.selection.track, s.selection.depth, s.selection.t0] : null};
-});
+/* Where a session is: open() shows the trace, restart() has its server end and come back, close() ends it. */
+const places = {
+    local(seed) {
+        const name = LOCAL[seed % LOCAL.length];
+        return {open: () => open(name), restart: () => {}, close: () => {}, whole: true};
+    },
 
-async function session(seed) {
-    const dice = new Dice(seed), done = [];
-    await open('rich');
+    async served(seed) {
+        const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'strobe-monkey-')), env = {STROBE_DIR: path.join(folder, 'sessions')}, port = String(await freePort()), file = path.join(folder, 'rich.strobe');
+        fs.mkdirSync(env.STROBE_DIR, {mode: 0o700});
+        fs.copyFileSync(path.join(traces, `${LOCAL[seed % LOCAL.length]}.strobe`), file);
+        const start = () => begin(strobe, ['view', '--no-open', '--web', web, '--port', port, file], {env});
+        let server = await start();
+        const stop = async () => {
+            server.child.kill('SIGTERM');
+            await server.ended;
+        };
+        return {
+            whole: true, open: () => openLink(server.link),
+            async restart(r) {
+                await stop();
+                await new Promise((resolve) => { setTimeout(resolve, r.below(AWAY_MS)); }); /* the page may or may not notice */
+                server = await start();
+            },
+            async close() {
+                await stop();
+                fs.rmSync(folder, {recursive: true});
+            },
+        };
+    },
+
+    async live() {
+        const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'strobe-monkey-')), env = {STROBE_DIR: path.join(folder, 'sessions')}, pulse = path.join(path.dirname(strobe), 'programs', 'pulse');
+        fs.mkdirSync(env.STROBE_DIR, {mode: 0o700});
+        const recording = await begin(strobe, ['record', '-q', '--live', '-o', path.join(folder, 'live.strobe'), '--', pulse, '200', '1000000'], {env, stdin: 'pipe'});
+        return {
+            whole: false, open: () => openLink(recording.link), restart: () => {},
+            async close() {
+                recording.child.kill('SIGTERM');
+                await recording.ended;
+                fs.rmSync(folder, {recursive: true});
+            },
+        };
+    },
+};
+
+function freePort() {
+    return new Promise((resolve) => {
+        const server = net.createServer().listen(0, '127.0.0.1', () => {
+            const {port} = server.address();
+            server.close(() => resolve(port));
+        });
+    });
+}
+
+/* A trace that grows may never come to rest: then it is enough that something of it is drawn. */
+async function openLink(link) {
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.waitForFunction(() => {
+        const s = window.strobe; /* all tracks may be hidden */
+        return s && s.trace && !s.main.hidden && (s.timeline.data.fine || !s.timeline.layout.rows.some((r) => !r.header && r.track.n_depths));
+    });
+}
+
+const rest = async (place) => (place.whole ? settled() : state(() => window.strobe.server.follow(false)));
+
+/* What a link must bring back. Times of a trace that grows get known better: they may move a little. */
+const shown = (place) => state((grain) => {
+    const s = window.strobe, round = (t) => (grain === 1 ? Number(t.toFixed(1)) : Math.round(t / grain)), names = (ids) => ids.map((id) => s.trackOf(id)).filter(Boolean).map((t) => `${t.kind} ${t.name}`);
+    return {view: [s.view.from, s.view.to].map(round), hidden: names([...s.choice.hidden]).sort(), pinned: names(s.choice.pinned), search: s.search.text, times: s.timeMode, found: s.found ? s.names.name(s.found.loc) : '', area: s.area ? [s.area.from, s.area.to].map(round) : null,
+        selection: s.selection ? [...names([s.selection.track]), s.selection.depth, round(s.selection.t0)] : null};
+}, place.whole ? 1 : 1e6);
+
+/* Bytes that the page holds on to. */
+async function heap() {
+    const session = await page.context().newCDPSession(page);
+    await session.send('HeapProfiler.collectGarbage');
+    const {usedSize} = await session.send('Runtime.getHeapUsage');
+    await session.detach();
+    return usedSize;
+}
+
+/* The link as it is now, opened anew, shows the same. */
+async function checkLink(place) {
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(() => !document.body.classList.contains('offline'));
+    await rest(place);
+    await page.waitForFunction(() => !window.strobe.urlTimer && !window.strobe.isArriving);
+    const before = await shown(place), link = await state(() => location.href);
+    await openLink(link);
+    await rest(place);
+    await page.waitForFunction(() => !window.strobe.isArriving);
+    assert.deepEqual(await shown(place), before, `the link shows the same: ${link}`);
+}
+
+/* Some acts in a row. One of them may lead to another document (Back, to another trace): what was under way to the one before is lost with it, and only then. */
+async function several(dice, n, done) {
+    const errors = [];
+    await state(() => { window.isSameDocument = true; });
+    for (const name of Array.from({length: n}, () => dice.pick(dice.bag))) {
+        done.push(name);
+        await Promise.resolve(acts[name](dice)).catch((error) => errors.push(error));
+    }
+    errors.push(...await dice.hand.done());
+    await page.waitForLoadState();
+    if (errors.length && await state(() => window.isSameDocument))
+        throw errors[0];
+}
+
+/* Is the trace out of sight? */
+function isAway() {
+    return state(() => !window.strobe || !window.strobe.trace || window.strobe.main.hidden);
+}
+
+async function session(seed, kind) {
+    await fresh({}, kind === 'local' ? /^$/ : OF_THE_NETWORK);
+    const place = await places[kind](seed), dice = new Dice(seed, place, new Hand(await page.context().newCDPSession(page))), done = [];
     try {
-        for (let i = 0; i < ACTS; i++) {
-            const name = dice.pick(dice.bag);
-            done.push(name);
-            await acts[name](dice);
-            if (await state(() => !window.strobe.trace || window.strobe.main.hidden)) /* the start page, or another file: to the trace again */
-                await open('rich');
+        await place.open();
+        for (let i = 0; i < ACTS; i += AT_ONCE) {
+            await several(dice, Math.min(AT_ONCE, ACTS - i), done);
+            if (await isAway()) /* the start page, or another file: to the trace again */
+                await place.open();
         }
-        await page.keyboard.press('Escape');
-        await settled();
-        const before = await shown(), link = await state(() => location.href);
-        await page.goto('about:blank');
-        await page.goto(link);
-        await settled();
-        assert.deepEqual(await shown(), before, 'the link shows the same');
-        const heap = await state(() => (performance.memory ? performance.memory.usedJSHeapSize : 0));
-        assert.ok(heap < HEAP, `${heap} bytes of heap`);
+        assert.ok(await heap() < HEAP, `${await heap()} bytes of heap`);
+        await checkLink(place);
     } catch (error) {
         error.message = `seed ${seed}, after ${done.length} acts (${done.slice(-8).join(' ')}): ${error.message}`;
         throw error;
+    } finally {
+        await place.close();
     }
-    await fresh();
 }
 
-const tests = {};
-for (let i = 0; i < SESSIONS; i++)
-    tests[`random acts, seed ${SEED + i}: no error, and the link restores the picture`] = () => session(SEED + i);
+const tests = {}, kinds = KIND ? [KIND] : Object.keys(places);
+for (let i = 0; i < SESSIONS; i++) {
+    const kind = kinds[i % kinds.length];
+    tests[`random acts, seed ${SEED + i}, ${kind}: no error, and the link restores the picture`] = () => session(SEED + i, kind);
+}
 
 await run(tests);

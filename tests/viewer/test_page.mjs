@@ -4,7 +4,7 @@ import {execFileSync} from 'node:child_process';
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
-import {clickZone, clipboard, drag, fresh, near, open, page, panel, pixel, place, run, says, search, server, setView, settled, shot, state, strobe, text, traces, view} from './browser.mjs';
+import {clickZone, clipboard, drag, fresh, near, open, page, panel, pixel, place, run, says, search, server, setView, settled, shot, state, still, strobe, text, traces, view} from './browser.mjs';
 
 const tests = {
     async 'the whole trace is shown, every process and kind of track'() {
@@ -362,7 +362,10 @@ const tests = {
         assert.ok(boxes.some(([name]) => name === 'shade'));
         await shot('flame');
         const clickBox = async (name, options) => {
-            const box = await state((n) => window.strobe.drawer.panel('flame').boxes().find((b) => window.strobe.names.name(b.node.key) === n), name), at = await page.locator('canvas.flame').boundingBox();
+            const box = await still((n) => {
+                const {x, y, w} = window.strobe.drawer.panel('flame').boxes().find((b) => window.strobe.names.name(b.node.key) === n);
+                return {x, y, w};
+            }, name), at = await page.locator('canvas.flame').boundingBox();
             await page.mouse.click(at.x + box.x + box.w / 2, at.y + box.y + 8, options);
             await settled();
         };

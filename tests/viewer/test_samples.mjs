@@ -5,11 +5,11 @@ import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import {clickZone, open, page, panel, pixel, run, says, setView, settled, shot, state, strobe, text, traces} from './browser.mjs';
+import {clickZone, open, page, panel, pixel, run, says, setView, settled, shot, state, still, strobe, text, traces} from './browser.mjs';
 
 /* The place of a time on a track's strip ('states'), ticks ('samples') or row ('cpu'). */
 function placeOf(name, what, ms) {
-    return state(([n, w, t]) => {
+    return still(([n, w, t]) => {
         const s = window.strobe, tl = s.timeline, track = s.trace.tracks.find((x) => x.name === n && x.kind !== 'process'), box = tl.canvas.getBoundingClientRect();
         s.showTrack(track.id);
         const {row, y} = tl.visibleRows().find((r) => r.row.track.id === track.id && !r.row.header), below = {states: row.height - 17, samples: row.height - 7, cpu: row.height / 2}[w];
@@ -17,9 +17,11 @@ function placeOf(name, what, ms) {
     }, [name, what, ms]);
 }
 
+/* The tip is of that place, not of one before. */
 async function pointAt(name, what, ms) {
     const p = await placeOf(name, what, ms);
-    await settled();
+    await page.mouse.move(5, 5);
+    await page.locator('.tip').waitFor({state: 'hidden'});
     await page.mouse.move(p.x, p.y);
     await page.locator('.tip').waitFor();
     return p;
@@ -28,6 +30,27 @@ async function pointAt(name, what, ms) {
 async function click(name, what, ms) {
     const p = await pointAt(name, what, ms);
     await page.mouse.click(p.x, p.y);
+    await settled();
+}
+
+/* Answers to a kind of question are on their way until they are let go. */
+const hold = (kind) => state((k) => {
+    const {engine} = window.strobe, ask = engine.ask.bind(engine);
+    window.held = [];
+    engine.ask = async (q) => {
+        const answer = await ask(q);
+        if (q.ask === k && window.held)
+            await new Promise((go) => { window.held.push(go); });
+        return answer;
+    };
+}, kind);
+
+async function letGo() {
+    await state(() => {
+        const {held} = window;
+        window.held = null;
+        held.forEach((go) => go());
+    });
     await settled();
 }
 
@@ -163,7 +186,7 @@ const tests = {
         await state(() => window.strobe.act('ghosts'));
         await page.waitForFunction(() => window.strobe.timeline.layout.rows.filter((r) => r.ghosts).length === 2);
         await settled();
-        const p = await state(() => {
+        const p = await still(() => {
             const tl = window.strobe.timeline, {row, y} = tl.visibleRows().find((r) => r.row.track.name === 'one'), box = tl.canvas.getBoundingClientRect();
             return {x: box.left + tl.xOf(2e6), y: box.top + y + row.height - 3 - 15 * 2 + 7};
         });
@@ -224,6 +247,28 @@ const tests = {
         await page.keyboard.press('Escape');
         await page.mouse.move(5, 5);
         await page.waitForFunction(() => window.strobe.timeline.wakes.shown.length === 0);
+    },
+    async 'Details tell of a stretch that was clicked, however late the answer comes'() {
+        await open('woken', '#p=details');
+        await setView(0, 10);
+        await hold('sample');
+        await click('waiter', 'states', 4);
+        await page.waitForFunction(() => window.held.length === 1);
+        await settled(); /* panels are made anew before the answer is there */
+        await letGo();
+        assert.match(await text('.details h2'), /^waiter waits$/);
+    },
+    async 'a late answer about who woke a thread leaves what was clicked since'() {
+        await open('woken');
+        await setView(0, 10);
+        await click('waiter', 'states', 4);
+        await hold('strips');
+        await page.locator('.details').getByRole('button', {name: 'waker'}).click();
+        await page.waitForFunction(() => window.held.length > 0);
+        await click('waiter', 'states', 1);
+        assert.match(await text('.details h2'), /^waiter runs on CPU 0$/);
+        await letGo();
+        assert.match(await text('.details h2'), /^waiter runs on CPU 0$/);
     },
     async 'wake-ups of an area have their arrows, those of strangers a name'() {
         await open('woken');

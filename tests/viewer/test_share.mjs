@@ -3,6 +3,7 @@
 import {execFileSync} from 'node:child_process';
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
@@ -85,6 +86,16 @@ const tests = {
             assert.equal(new URLSearchParams(new URL(page.url()).hash.slice(1)).get('z') || '', name);
         }
     },
+    async 'a link with a zone selected on a hidden track leaves it hidden'() {
+        await open('rich');
+        await setView(395, 425);
+        await clickZone('main', 1, 413);
+        await state(() => window.strobe.hideTrack(window.strobe.selection.track));
+        await settled();
+        await page.reload();
+        await settled();
+        assert.deepEqual(await state(() => [window.strobe.choice.hidden.size, window.strobe.selection !== null]), [1, true]);
+    },
     async 'an area of a whole process is the same one in its link'() {
         await open('tracks');
         await state(() => { const s = window.strobe; s.selectTrack(s.trace.tracks.find((t) => t.kind === 'process')); });
@@ -118,6 +129,46 @@ const tests = {
         assert.deepEqual(await state(() => window.strobe.trace.tracks.filter((t) => t.kind === 'process').map((t) => t.name)), ['renderer']);
         assert.equal(await state(() => window.hacked), undefined);
         await fresh();
+    },
+    async 'an exported page shows its trace from afar before all of it has come, and what was asked meanwhile is answered then'() {
+        const file = path.join(shots, '..', 'early.html');
+        execFileSync(strobe, ['export', '--to', 'html', '-o', file, path.join(traces, 'dense.strobe')], {stdio: 'ignore'});
+        const bytes = fs.readFileSync(file), mark = 'data-trace="', first = bytes.indexOf(mark), rest = bytes.indexOf(mark, first + 1) + 10000;
+        assert.ok(first > 0 && rest > 10000, 'it has what comes first, and the rest');
+        let go;
+        const asked = new Promise((resolve) => { go = resolve; });
+        const slow = http.createServer(async (request, response) => {
+            response.writeHead(200, {'Content-Type': 'text/html; charset=utf-8'});
+            response.write(bytes.subarray(0, rest));
+            await asked;
+            response.end(bytes.subarray(rest));
+        });
+        await new Promise((resolve) => { slow.listen(0, '127.0.0.1', resolve); });
+        try {
+            await fresh();
+            await page.goto(`http://127.0.0.1:${slow.address().port}/`, {waitUntil: 'commit'});
+            await page.waitForFunction(() => window.strobe && window.strobe.timeline.data.fine && window.strobe.timeline.frames.length);
+            await page.waitForFunction(() => window.strobe.minimap.busy && !window.strobe.frame);
+            await shot('early');
+            const seen = () => state(() => {
+                const tl = window.strobe.timeline, {data} = tl.ctx.getImageData(220, 60, tl.width - 240, tl.height - 80), colours = new Set();
+                for (let i = 0; i < data.length; i += 4)
+                    colours.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+                return colours.size;
+            });
+            assert.ok(await seen() > 20, `${await seen()} colours: the zones are drawn`);
+            assert.equal(await state(() => window.strobe.trace.read), 0);
+            await state(() => { window.told = window.strobe.engine.ask({ask: 'stats', limit: 10}); });
+            go();
+            await page.waitForFunction(() => window.strobe.trace.read === 1);
+            await settled();
+            const count = JSON.parse(execFileSync(strobe, ['stats', '--json', path.join(traces, 'dense.strobe')], {stdio: ['ignore', 'pipe', 'ignore']})).zones.reduce((n, z) => n + z.count, 0);
+            assert.equal(await state(async () => (await window.told).json.n_zones), count);
+        } finally {
+            go();
+            slow.close();
+            await fresh();
+        }
     },
     async 'an exported page of a million zones is small'() {
         const trace = path.join(shots, '..', 'million.strobe');

@@ -123,6 +123,7 @@ const tests = {
         assert.equal(press('a', 'KeyQ'), 'drawer');
         assert.deepEqual([press('ь', 'KeyM'), press('ц', 'KeyW'), press('а', 'KeyF', 'C')], ['mark', 'zoomIn', 'search']); /* Russian */
         assert.deepEqual([press('F', 'KeyF', 'CS'), press('P', 'KeyP', 'CS'), press('T', 'KeyT', 'S'), press('m', 'KeyM', 'C')], [null, 'commands', 'pin', null]);
+        assert.deepEqual([press('Enter', 'NumpadEnter', '', true), press('Enter', 'NumpadEnter', 'A')], ['nextHit', 'zoneMenu']); /* there are two of them */
         assert.deepEqual([press('m', 'KeyM', '', true), press('Escape', 'Escape', '', true), press('Enter', 'Enter', 'S', true)], [null, 'clear', 'previousHit']);
     },
     'every row of the table of keys is found by its own key'() {

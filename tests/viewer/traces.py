@@ -8,6 +8,7 @@ one     one zone;  none: no event at all;  open: zones that never end
 losses  events lost on one thread;  cut: rich without its end;  clocks: one that jumps, one that is uncertain
 daily   zones and messages with colours of their own, JSON as texts, 40 depths, a thread that is empty for most of the time
 deep    calls of a Python program, up to 80 deep
+ranks   three ranks of a job, as they are merged: each with a solver and a loader
 film    60 frames, every second one with an image: a red bar that grows over blue
 locs    100,000 source locations;  tracks: 4,000 threads;  far: blocks behind the first 4 GiB
 """
@@ -304,6 +305,20 @@ def film(path):
     del sw.KINDS[32]  # a trace of all kinds has those of the second writer
 
 
+def ranks(path):
+    """Rank n takes n + 1 ms for each of its ten steps; the file has the last rank first."""
+    w = begin(path)
+    for rank in (2, 0, 1):
+        for proc, program in ((2 * rank + 1, "solver"), (2 * rank + 2, "loader")):
+            w.process(proc, 7000 + proc, f"rank {rank}: {program}")
+            w.loc(proc, 1, "step" if program == "solver" else "load", 3)
+            thread = w.thread(proc, 1, "main", ORIGIN)
+            for i in range(10):
+                thread.begin(1, ORIGIN + 10 * i * MS)
+                thread.end(ORIGIN + (10 * i + rank + 1) * MS)
+    end(w, ORIGIN + 110 * MS)
+
+
 def locs(path):
     """100,000 locations, one zone each."""
     w = begin(path)
@@ -368,6 +383,7 @@ def main():
     daily(at("daily"))
     deep(at("deep"))
     film(at("film"))
+    ranks(at("ranks"))
     locs(at("locs"))
     tracks(at("tracks"))
     far(at("far"))

@@ -12,7 +12,8 @@ export function makeFrame(id, json) {
 }
 
 export class Reader {
-    /** `open()` gives the source: called again for a new instance. `onTrap(why)` is called when one was lost. */
+    /** `open()` gives the source: called again for a new instance. Of one that is `early`, with the events still to come, what they hold one by one is
+     * not looked for. `onTrap(why)` is called when one was lost. */
     constructor(module, name, open, onTrap = () => {}) {
         Object.assign(this, {module, name, open, onTrap, exports: null, failure: null});
     }
@@ -33,7 +34,7 @@ export class Reader {
         this.failure = null;
         this.exports = new WebAssembly.Instance(this.module, {strobe: {read, size: () => source.size}, wasi_snapshot_preview1: system}).exports;
         this.exports._initialize();
-        const answer = this.frame(this.with(`${this.name}\0`, (at) => this.exports.open(at)));
+        const answer = this.frame(this.with(`${this.name}\0`, (at) => this.exports.open(at, source.isEarly ? 1 : 0)));
         const {error} = JSON.parse(new TextDecoder().decode(new Uint8Array(answer, 8)));
         if (error) {
             this.exports = null;
@@ -69,15 +70,26 @@ export class Reader {
         return this.guard(question.id, () => this.frame(this.with(JSON.stringify(question), (at, n) => this.exports.ask(at, n))));
     }
 
-    /* A frame in any case. What could not be read must not look like damage of the trace. */
+    /** From now on `open()` gives another source. */
+    renew(open) {
+        Object.assign(this, {open, exports: null});
+    }
+
+    /* A frame; null where bytes are still to come. What could not be read must not look like damage of the trace. */
     guard(id, f) {
         try {
             if (!this.exports)
                 this.start();
             this.failure = null;
             const frame = f();
+            if (this.failure && this.failure.isEarly)
+                throw this.failure;
             return this.failure ? makeFrame(id, {error: `the trace can't be read: ${this.failure.message}`}) : frame;
         } catch (error) {
+            if (this.failure && this.failure.isEarly) {
+                this.exports = null; /* it may take what it missed for damage */
+                return null;
+            }
             const isTrap = error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
             if (isTrap) {
                 this.exports = null;

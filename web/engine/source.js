@@ -66,6 +66,24 @@ function urlSource(url) {
     });
 }
 
-export function openSource({blob, url}) {
-    return blob ? blobSource(blob) : urlSource(url);
+/** Some parts of a trace of `size` bytes, in order: [{at, blob}]. The others are still to come. */
+class EarlySource {
+    constructor(parts, size) {
+        Object.assign(this, {parts: parts.map(({at, blob}) => ({at, end: at + blob.size, source: blobSource(blob)})), size, isEarly: true});
+    }
+
+    read(out, at) {
+        for (let done = 0; done < out.length;) {
+            const part = this.parts.find((p) => p.at <= at + done && at + done < p.end);
+            if (!part)
+                throw Object.assign(new Error('this part of the trace is still to come'), {isEarly: true});
+            const n = Math.min(out.length - done, part.end - at - done);
+            part.source.read(out.subarray(done, done + n), at + done - part.at);
+            done += n;
+        }
+    }
+}
+
+export function openSource({blob, url, parts, size}) {
+    return parts ? new EarlySource(parts, size) : blob ? blobSource(blob) : urlSource(url);
 }

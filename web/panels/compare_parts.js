@@ -1,4 +1,5 @@
 /* compare_parts.js - two runs drawn over each other: the histogram of a zone, and the flame graph of both in one.  SPDX-License-Identifier: MIT */
+import {layCanvas, roomOf} from '../view/scale.js';
 import {THEMES} from '../view/palette.js';
 import {FONT} from '../view/text.js';
 import {fill, h} from '../view/dom.js';
@@ -43,10 +44,7 @@ export class TwoHistograms {
     }
 
     draw() {
-        const {canvas, holder, both} = this, width = holder.clientWidth, height = holder.clientHeight, dpr = window.devicePixelRatio || 1, ctx = canvas.getContext('2d'), theme = THEMES[this.app.theme];
-        Object.assign(canvas, {width: Math.max(1, width * dpr), height: Math.max(1, height * dpr)});
-        Object.assign(canvas.style, {width: `${width}px`, height: `${height}px`});
-        ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
+        const {canvas, holder, both} = this, {width, height} = roomOf(holder), ctx = layCanvas(canvas, width, height), theme = THEMES[this.app.theme];
         const there = both ? both.filter((x) => x && x.json.count) : [];
         this.bins = [];
         if (!there.length || !width)

@@ -16,6 +16,7 @@ export class Drawer {
         this.isHeld = false; /* a button of the pointer is down on it */
         this.nRunning = 0;  /* updates that wait for answers */
         this.rests = 0;      /* until then */
+        this.timer = null;   /* what is shown will be made anew */
         this.stale = new Set(this.panels.map((p) => p.id));
         this.tabs = h('div', {class: 'tabs', role: 'tablist'});
         this.note = h('span', {class: 'rangenote'});
@@ -74,7 +75,10 @@ export class Drawer {
             if (!ids.length || ids.includes(p.id))
                 this.stale.add(p.id);
         clearTimeout(this.timer);
-        this.timer = setTimeout(() => this.update(), 60);
+        this.timer = setTimeout(() => {
+            this.timer = null;
+            this.update();
+        }, 60);
     }
 
     /* Somebody types, presses or marks a text in it. */

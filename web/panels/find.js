@@ -6,6 +6,7 @@ import {THEMES} from '../view/palette.js';
 import {copyTable} from '../view/share.js';
 import {fill, h} from '../view/dom.js';
 import {GROUPS, groupTable} from './groups.js';
+import {offerRanks} from '../view/ranks.js';
 import {figure, newest, swatch} from './parts.js';
 import * as format from '../view/format.js';
 
@@ -248,6 +249,8 @@ class Find {
 
     async update() {
         const {app} = this, isNewest = this.beginUpdate();
+        offerRanks(this.grouping, app.trace.tracks);
+        this.group = this.grouping.value;
         if (app.found !== this.shown)
             this.clear();
         if (!app.found) {

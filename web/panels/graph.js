@@ -1,5 +1,6 @@
 /* graph.js - a flame graph on a canvas, and the same tree as a table that opens by clicks. Whoever makes one says what a node is called and how
  * its weight is written.  SPDX-License-Identifier: MIT */
+import {layCanvas, pointOn, roomOf} from '../view/scale.js';
 import {textOn, THEMES} from '../view/palette.js';
 import {FONT, cutText} from '../view/text.js';
 import {fill, h} from '../view/dom.js';
@@ -71,16 +72,12 @@ export class Graph {
     }
 
     draw() {
-        const {canvas, ctx, element} = this, width = element.clientWidth || 600, dpr = window.devicePixelRatio || 1, theme = THEMES[this.app.theme];
+        const {canvas, ctx, element} = this, room = roomOf(element), width = room.width || 600, theme = THEMES[this.app.theme];
         this.boxes = [];
         if (this.top)
             place(this.boxes, this.top, 0, width, 0);
-        const height = Math.max(element.clientHeight, this.boxes.reduce((m, b) => Math.max(m, b.y + ROW), 0));
-        canvas.width = width * dpr;
-        canvas.height = height * dpr;
-        canvas.style.width = `${width}px`;
-        canvas.style.height = `${height}px`;
-        ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
+        const height = Math.max(room.height, this.boxes.reduce((m, b) => Math.max(m, b.y + ROW), 0));
+        layCanvas(canvas, width, height);
         ctx.font = FONT;
         ctx.textBaseline = 'middle';
         for (const b of this.boxes)
@@ -102,7 +99,8 @@ export class Graph {
     }
 
     boxAt(e) {
-        return this.boxes.findLast((b) => e.offsetX >= b.x && e.offsetX < b.x + b.w && e.offsetY >= b.y && e.offsetY < b.y + ROW) || null;
+        const {x, y} = pointOn(e, this.canvas);
+        return this.boxes.findLast((b) => x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + ROW) || null;
     }
 
     pointAt(e) {

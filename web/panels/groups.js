@@ -1,9 +1,10 @@
-/* groups.js - the listed zones of "find zone", added up by thread, process, text or parent.  SPDX-License-Identifier: MIT */
+/* groups.js - the listed zones of "find zone", added up by thread, process, rank, text or parent.  SPDX-License-Identifier: MIT */
 import {plainTable} from './parts.js';
+import {rankOf} from '../view/ranks.js';
 import {ownerOf} from '../view/share.js';
 import * as format from '../view/format.js';
 
-export const GROUPS = ['thread', 'process', 'text', 'parent'];
+export const GROUPS = ['thread', 'process', 'rank', 'text', 'parent'];
 const MOST_PARENTS = 400, AT_ONCE = 16, MOST_ROWS = 50;
 
 /* Names of the zones around these: asked for a few at a time, as many questions at once would end the connection. */
@@ -26,6 +27,10 @@ const keys = {
     process(app, r) {
         const owner = ownerOf(app, app.trackOf(r.track));
         return owner ? `${owner.name} ${owner.pid}` : '?';
+    },
+    rank(app, r) {
+        const rank = rankOf(ownerOf(app, app.trackOf(r.track)));
+        return rank < 0 ? '(no rank)' : `rank ${rank}`;
     },
     text: (app, r) => r.text || '(no text)',
     parent: (app, r, parents) => parents.get(r) || '(outermost)',

@@ -2,6 +2,7 @@
 import {Chart} from '../view/chart.js';
 import {Film} from './film.js';
 import {Table} from '../view/table.js';
+import {gpuClocks} from './gpu_clocks.js';
 import {figure, filterField, newest, pairs, section, swatch} from './parts.js';
 import {THEMES} from '../view/palette.js';
 import {MessageFilters} from './message_filters.js';
@@ -183,20 +184,22 @@ export function makeInfo(app) {
     /* While it grows, its facts are asked for anew. */
     async function update() {
         const isNewest = begin(), t = app.trace.live ? (await app.engine.ask({ask: 'trace'})).json : app.trace;
+        const clocks = await gpuClocks(app).catch(() => null);
         if (isNewest())
-            show(t);
+            show(t, clocks);
     }
 
-    function show(t) {
+    function show(t, clocks) {
         const c = t.coverage, lost = c.dropped || 0, o = t.overhead;
         fill(element, h('div', {class: 'columns'},
             facts('Trace', [['file', t.name], ['size', format.bytes(t.bytes)], ['length', format.duration(t.range[1] - t.range[0])], ['state', t.live ? 'being recorded' : window.strobePiece ? 'a piece of a trace' : t.closed ? 'closed' : 'not closed: its writer was killed, or it is cut'],
                 ['id', t.uuid], ['clock', `${t.clock.kind}, uncertain by ${format.duration(t.clock.error_ns)}`], ['engine', app.engine.kind === 'local' ? 'in this page' : 'server']]),
             facts('Coverage', [['stored', `${format.count(c.stored)} events`], ['lost', lost ? `${format.count(lost)} events` : 'none'], ['coverage', c.emitted ? format.percent(c.stored / c.emitted) : '–'],
                 ['missing blocks', t.holes ? format.count(t.holes) : ''], ...t.losses.slice(0, 20).map((l) => [(app.trackOf(l.track) || {name: 'unknown track'}).name, `${format.count(l.count)}: ${l.cause}, ${format.time(l.from, app.timeMode, t, 1e6)} to ${format.time(l.to, app.timeMode, t, 1e6)}`])]),
-            facts('Events', Object.entries(t.totals).filter(([, n]) => n).map(([k, n]) => [k.replace('_', ' '), format.count(n)])),
+            facts('Events', Object.entries(t.totals).filter(([, n]) => n).map(([k, n]) => [k.replace('gpu_', 'GPU '), format.count(n)])),
             o ? facts('Overhead', [['one event', o.event_ps ? `${(o.event_ps / 1000).toFixed(1)} ns` : ''], ['all events', o.event_ps ? format.duration(o.event_ps * c.stored / 1000) : ''], ['recorder\'s CPU', format.duration(o.recorder_cpu_ns)], ['waited for room', format.duration(o.waited_ns)]]) : null,
             t.host ? facts('Host', [['name', t.host.name], ['kernel', t.host.kernel], ['CPU', t.host.cpu]]) : null,
+            clocks,
             (t.hosts || []).length > 1 ? facts('Merged of', t.hosts.slice(0, 64).map((x) => [x.name, clockOf(x)])) : null,
             ...t.processes.slice(0, 30).map((p) => facts(`Process ${p.pid}`, [['program', p.exe], ['arguments', p.argv.join(' ')], ['folder', p.cwd], ['end', ending(p)], ['its own clock', p.clock_error_ns ? `give or take ${format.duration(p.clock_error_ns)}` : '']])),
             t.notes.length || (t.limits || []).length ? facts('Notes of the recorder', [...t.notes, ...(t.limits || [])].slice(0, 50).map((n, i) => [String(i + 1), n])) : null));

@@ -1,5 +1,6 @@
 /* memory.js - the panel of memory: use over time, places that allocate, blocks that live, a flame graph by bytes. The figures are those of
  * `strobe memory`.  SPDX-License-Identifier: MIT */
+import {layCanvas, pointOn, roomOf} from '../view/scale.js';
 import {Chart} from '../view/chart.js';
 import {Table} from '../view/table.js';
 import {THEMES, colorOf, textOn} from '../view/palette.js';
@@ -73,14 +74,12 @@ export class ByteFlame {
     }
 
     draw() {
-        const {canvas, element} = this, width = element.clientWidth || 400, ratio = window.devicePixelRatio || 1, theme = THEMES[this.app.theme], ctx = canvas.getContext('2d');
+        const {canvas, element} = this, room = roomOf(element), width = room.width || 400, theme = THEMES[this.app.theme];
         this.boxes = [];
         if (this.top && this.top.value)
             this.place(this.top, 0, width, 0);
-        const height = Math.max(element.clientHeight, this.boxes.reduce((m, b) => Math.max(m, b.y + ROW), 0));
-        Object.assign(canvas, {width: width * ratio, height: height * ratio});
-        Object.assign(canvas.style, {width: `${width}px`, height: `${height}px`});
-        ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+        const height = Math.max(room.height, this.boxes.reduce((m, b) => Math.max(m, b.y + ROW), 0));
+        const ctx = layCanvas(canvas, width, height);
         Object.assign(ctx, {font: FONT, textBaseline: 'middle'});
         for (const {node, x, w, y} of this.boxes) {
             const css = node.parent ? colorOf(node.name, 0) : theme.head;
@@ -93,7 +92,8 @@ export class ByteFlame {
     }
 
     boxAt(e) {
-        return this.boxes.findLast((b) => e.offsetX >= b.x && e.offsetX < b.x + b.w && e.offsetY >= b.y && e.offsetY < b.y + ROW) || null;
+        const {x, y} = pointOn(e, this.canvas);
+        return this.boxes.findLast((b) => x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + ROW) || null;
     }
 
     pointAt(e) {

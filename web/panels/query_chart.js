@@ -1,5 +1,6 @@
 /* query_chart.js - an answer of a query as a chart: bars for texts, points joined by a line for numbers. Which columns are drawn can be chosen.
  * SPDX-License-Identifier: MIT */
+import {layCanvas, pointOn, roomOf} from '../view/scale.js';
 import {THEMES} from '../view/palette.js';
 import {FONT, cutText} from '../view/text.js';
 import {fill, h} from '../view/dom.js';
@@ -59,13 +60,11 @@ export class QueryChart {
     }
 
     draw() {
-        const {canvas, holder, answer} = this, width = holder.clientWidth, height = holder.clientHeight, dpr = window.devicePixelRatio || 1, ctx = canvas.getContext('2d');
+        const {canvas, holder, answer} = this, {width, height} = roomOf(holder);
         this.marks = [];
         if (!answer || !width || !height)
             return;
-        Object.assign(canvas, {width: width * dpr, height: height * dpr});
-        Object.assign(canvas.style, {width: `${width}px`, height: `${height}px`});
-        ctx.setTransform(dpr, 0, 0, dpr, 0, 0);
+        const ctx = layCanvas(canvas, width, height);
         Object.assign(ctx, {font: FONT, textBaseline: 'middle'});
         this.theme = THEMES[this.app.theme];
         this.box = {left: LEFT, right: width - RIGHT, top: TOP, bottom: height - BOTTOM};
@@ -135,7 +134,8 @@ export class QueryChart {
     }
 
     markAt(e) {
-        return this.marks.filter((m) => e.offsetX >= m.left && e.offsetX < m.right && (m.top === undefined || Math.abs(e.offsetY - m.top - 6) < 8)).sort((a, b) => Math.abs(a.left + a.right - 2 * e.offsetX) - Math.abs(b.left + b.right - 2 * e.offsetX))[0] || null;
+        const {x, y} = pointOn(e, this.canvas), far = (m) => Math.abs(m.left + m.right - 2 * x);
+        return this.marks.filter((m) => x >= m.left && x < m.right && (m.top === undefined || Math.abs(y - m.top - 6) < 8)).sort((a, b) => far(a) - far(b))[0] || null;
     }
 
     pointAt(e) {

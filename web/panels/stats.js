@@ -4,6 +4,7 @@ import {copyCommand, copyTable} from '../view/share.js';
 import {h} from '../view/dom.js';
 import {ABOUT, filterField, newest, swatch} from './parts.js';
 import {BY, groupedStats} from './stats_groups.js';
+import {offerRanks} from '../view/ranks.js';
 import * as format from '../view/format.js';
 
 export function makeStats(app) {
@@ -37,10 +38,11 @@ export function makeStats(app) {
         const {key, reversed} = table.order, rows = answers.flatMap(({name, arrays}) => rowsOf(arrays, name)), turn = reversed ? -1 : 1;
         const nameOf = (r) => `${r.row ? r.row.name : ''} ${r.group}`;
         table.set(rows.sort((a, b) => turn * (key === 'name' ? nameOf(a).localeCompare(nameOf(b)) : (b[key] ?? 0) - (a[key] ?? 0))));
-        state.textContent = `${format.several(rows.length, 'row')} of ${format.several(answers.length, by.value === 'process' ? 'process' : 'thread').replace('processs', 'processes')}${nLeft ? `; ${format.count(nLeft)} more were not asked for: select an area of tracks` : ''}`;
+        state.textContent = `${format.several(rows.length, 'row')} of ${format.several(answers.length, by.value).replace('processs', 'processes')}${nLeft ? `; ${format.count(nLeft)} more were not asked for: select an area of tracks` : ''}`;
     }
 
     async function load() {
+        offerRanks(by, app.trace.tracks);
         const isNewest = begin(), {key, reversed} = table.order, question = {ask: 'stats', ...app.range(), sort: key, order: reversed ? 'reversed' : undefined, filter: filter.value, limit: 10000};
         const {json, arrays} = await app.engine.ask(question), groups = by.value === 'name' ? null : await groupedStats(app, by.value, question, isNewest);
         await app.names.need(arrays.loc);

@@ -1,11 +1,19 @@
-/* stats_groups.js - statistics by name, and by thread or process, too: one question for each of these.  SPDX-License-Identifier: MIT */
+/* stats_groups.js - statistics by name, and by thread, process or rank, too: one question for each of these.  SPDX-License-Identifier: MIT */
 import {isZones} from '../view/layout.js';
+import {rankOf} from '../view/ranks.js';
 import {ownerOf} from '../view/share.js';
 
 const MOST_GROUPS = 64, AT_ONCE = 8;
 
 /** [what it is called, how rows are put together] */
-export const BY = [['name', 'by name'], ['thread', 'by name and thread'], ['process', 'by name and process']];
+export const BY = [['name', 'by name'], ['thread', 'by name and thread'], ['process', 'by name and process'], ['rank', 'by name and rank']];
+
+function groupOf(app, by, track) {
+    const owner = by === 'thread' ? track : ownerOf(app, track) || track, rank = by === 'rank' ? rankOf(owner) : -1;
+    if (by === 'rank')
+        return {key: rank, name: rank < 0 ? 'no rank' : `rank ${rank}`};
+    return {key: owner.id, name: `${owner.name} ${(owner.kind === 'process' ? owner.pid : owner.tid) || ''}`};
+}
 
 /* [name, ids] of what is asked for one by one. */
 function groupsOf(app, by, ids) {
@@ -13,8 +21,8 @@ function groupsOf(app, by, ids) {
     for (const t of app.trace.tracks) {
         if (!isZones(t.kind) || chosen && !chosen.has(t.id) && !chosen.has(t.parent))
             continue;
-        const owner = by === 'process' ? ownerOf(app, t) || t : t, name = by === 'process' ? `${owner.name} ${owner.pid || ''}` : `${t.name} ${t.tid || ''}`;
-        (groups.get(owner.id) || groups.set(owner.id, {name: name.trim(), ids: []}).get(owner.id)).ids.push(t.id);
+        const {key, name} = groupOf(app, by, t);
+        (groups.get(key) || groups.set(key, {name: name.trim(), ids: []}).get(key)).ids.push(t.id);
     }
     return [...groups.values()];
 }

@@ -4,6 +4,7 @@ import {RULER} from './timeline.js';
 import {copyCommand, savePng} from './share.js';
 import {saveAreaPng, saveSvg} from './picture.js';
 import {copyText} from './dom.js';
+import {nextTextSize} from './scale.js';
 import {bytes} from './format.js';
 import {MODES} from './coloring.js';
 import {showMenuOfSelection} from './zonemenu.js';
@@ -142,7 +143,7 @@ async function saveRange(app) {
 
 /* Commands that have no key. */
 const MORE = [
-    ['timeMode', 'Times: relative, UTC, raw'], ['theme', 'Light or dark'], ['contrast', 'High contrast, or not'], ['palette', 'Colours that everybody can distinguish (colour-blind safe), or the usual ones'], ['fullScreen', 'Full screen, or not'], ['saveView', 'Keep this view under a name'], ['views', 'Go to a kept view'], ['pngArea', 'Save the area as PNG'], ['svg', 'Save the view or the area as SVG'], ['png', 'Save the view as PNG'], ['copyCommand', 'Copy statistics as a command'], ['copyLink', 'Copy a link to this place'],
+    ['timeMode', 'Times: relative, UTC, raw'], ['theme', 'Light or dark'], ['contrast', 'High contrast, or not'], ['palette', 'Colours that everybody can distinguish (colour-blind safe), or the usual ones'], ['textSize', 'Texts: 100, 125, 150 or 200 %'], ['fullScreen', 'Full screen, or not'], ['saveView', 'Keep this view under a name'], ['views', 'Go to a kept view'], ['pngArea', 'Save the area as PNG'], ['svg', 'Save the view or the area as SVG'], ['png', 'Save the view as PNG'], ['copyCommand', 'Copy statistics as a command'], ['copyLink', 'Copy a link to this place'],
     ['collapseAll', 'Collapse or open all processes'], ['hideEmpty', 'Hide tracks that are empty in view, or show them'], ['compact', 'Leave out unused depths, or show them'], ['coloring', 'Colour zones by name, thread, depth, duration …'], ['shareScale', 'Plots: one scale for all of a unit, or one each'], ['depth', 'Limit the depth of the track under the pointer'], ['limitToView', 'Panels: limit to view'], ['wheel', 'Wheel: scroll or zoom'],
     ['ghosts', 'Show or hide functions of samples below each thread'], ['stats', 'Panel: statistics'], ['samples', 'Panel: samples'], ['ops', 'Panel: ops of devices'], ['regions', 'Panel: sums by region'], ['flame', 'Panel: flame graph'], ['messages', 'Panel: messages'], ['frames', 'Panel: frames'], ['notes', 'Panel: notes'], ['info', 'Panel: info'], ['saveRange', 'Server: save the area or view as a trace'],
     ['stop', 'Server: stop recording'], ['open', 'Open another trace'], ['closeTrace', 'Close this trace'],
@@ -199,6 +200,7 @@ export const acts = {
     undo: (app) => app.undo.back(), redo: (app) => app.undo.again(), saveView: (app) => app.undo.askName(), views: (app) => app.undo.choose(),
     palette: (app) => app.coloring.setSafe(!app.coloring.isSafe),
     contrast: (app) => app.toggleTheme(app.theme === 'contrast' ? 'light' : 'contrast'),
+    textSize: (app) => app.setTextSize(nextTextSize()),
     fullScreen: () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()),
     theme: (app) => app.toggleTheme(), png: savePng, pngArea: saveAreaPng, svg: saveSvg, copyCommand: (app) => copyCommand(app),
     timeMode: (app) => app.setTimeMode({relative: 'utc', utc: 'raw', raw: 'relative'}[app.timeMode]),

@@ -7,11 +7,7 @@ import {TrackChoice} from './layout.js';
 import {LABEL, RULER, Timeline} from './timeline.js';
 import {Tips} from './tips.js';
 import {h} from './dom.js';
-
-function at(event, canvas) {
-    const box = canvas.getBoundingClientRect();
-    return {x: event.clientX - box.left, y: event.clientY - box.top};
-}
+import {pointOn as at} from './scale.js';
 
 /* What stands for the app in the other trace's timeline: the app, but for what is of a trace. */
 function appFor(app, beside, engine, trace) {

@@ -1,5 +1,6 @@
 /* chart.js - the panels' charts on a canvas: bars over an axis that may be logarithmic, a curve in percent beside them, lines
  * that mark a value, a stretch that is brushed with the pointer.  SPDX-License-Identifier: MIT */
+import {TEXT, layCanvas, pointOn, roomOf} from './scale.js';
 import {h} from './dom.js';
 
 const LEFT = 58, RIGHT = 46, TOP = 14, BOTTOM = 22, FONT = '11px system-ui, sans-serif', LEVEL_ROOM = 13;
@@ -67,19 +68,14 @@ export class Chart {
 
     /* As large as the place is now. */
     lay() {
-        const {place, options} = this, ratio = window.devicePixelRatio || 1, right = options.curve ? RIGHT : 10, width = Math.max(280, place.clientWidth), height = Math.max(84, place.clientHeight);
-        if (width === this.width && height === this.height)
+        const {place, options} = this, room = roomOf(place), right = options.curve ? RIGHT : 10, width = Math.max(280, room.width), height = Math.max(84, room.height);
+        if (width === this.width && height === this.height && this.zoom === TEXT)
             return;
-        Object.assign(this, {width, height});
-        this.canvas.width = Math.round(this.width * ratio);
-        this.canvas.height = Math.round(this.height * ratio);
-        this.canvas.style.width = `${this.width}px`;
-        this.canvas.style.height = `${this.height}px`;
+        Object.assign(this, {width, height, zoom: TEXT});
+        const ctx = layCanvas(this.canvas, width, height);
         this.x = new Scale(options.x, LEFT, this.width - right);
         this.y = new Scale(options.y, this.height - BOTTOM, TOP);
-        Object.assign(this.over.style, {left: `${LEFT}px`, top: `${TOP}px`, width: `${this.width - LEFT - right}px`, height: `${this.height - TOP - BOTTOM}px`});
-        const ctx = this.canvas.getContext('2d');
-        ctx.scale(ratio, ratio);
+        Object.assign(this.over.style, {left: `${LEFT * TEXT}px`, top: `${TOP * TEXT}px`, width: `${(this.width - LEFT - right) * TEXT}px`, height: `${(this.height - TOP - BOTTOM) * TEXT}px`});
         this.draw(ctx);
         this.setBrush(this.range);
     }
@@ -191,7 +187,7 @@ export class Chart {
     /* ---- the pointer ---- */
 
     listen() {
-        const {brushed, picked} = this.options, inside = (e) => Math.min(Math.max(e.clientX - this.over.getBoundingClientRect().left, 0), this.x.to - LEFT);
+        const {brushed, picked} = this.options, inside = (e) => Math.min(Math.max(pointOn(e, this.over).x, 0), this.x.to - LEFT);
         this.over.addEventListener('pointerdown', (e) => {
             if (e.button === 0) {
                 this.start = inside(e);
@@ -215,7 +211,7 @@ export class Chart {
 
     showBrush(from, to) {
         this.brush.hidden = to - from < 1;
-        Object.assign(this.brush.style, {left: `${from}px`, width: `${to - from}px`});
+        Object.assign(this.brush.style, {left: `${from * TEXT}px`, width: `${(to - from) * TEXT}px`});
     }
 
     pick(x, picked) {

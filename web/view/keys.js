@@ -100,7 +100,7 @@ function isTyped(row, event, mods) {
 /** The row for a key event, or null. While typing, only rows made for that. */
 export function rowFor(event, isTyping) {
     const mods = modsOf(event), rows = KEYS.filter((row) => (!isTyping || row.typing || row.act === 'clear') && (isTyping || !row.typing));
-    const atPlace = (row) => row.code === event.code && row.mods === mods, isOther = event.key.length !== 1 || !/[!-@[-`{-~]/.test(event.key);
+    const code = event.code === 'NumpadEnter' ? 'Enter' : event.code, atPlace = (row) => row.code === code && row.mods === mods, isOther = event.key.length !== 1 || !/[!-@[-`{-~]/.test(event.key);
     return rows.find((row) => (PLACED.test(row.code) || !signOf(row)) && atPlace(row)) || rows.find((row) => isTyped(row, event, mods)) ||
         (isOther ? rows.find(atPlace) : null) || null;
 }

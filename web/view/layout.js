@@ -29,6 +29,8 @@ export class TrackChoice {
     }
 }
 
+const isGroupKind = (kind) => ['rank', 'process', 'device', 'core', 'cpus'].includes(kind);
+
 export function isZones(kind) {
     return ['thread', 'fiber', 'spans', 'gpu', 'risc', 'core', 'device'].includes(kind);
 }
@@ -80,9 +82,9 @@ function leftOut(tracks, choice) {
             out.add(t.id);
     if (!choice.hidesEmpty || !choice.used)
         return out;
-    const isGroup = (t) => ['process', 'device', 'core', 'cpus'].includes(t.kind), isUsed = (t) => choice.used.has(t.id) || t.marks || t.kind === 'cpu';
+    const isUsed = (t) => choice.used.has(t.id) || t.marks || t.kind === 'cpu';
     for (const t of tracks.slice().reverse())
-        if (!out.has(t.id) && (kept.has(t.id) || !isGroup(t) && isUsed(t)))
+        if (!out.has(t.id) && (kept.has(t.id) || !isGroupKind(t.kind) && isUsed(t)))
             kept.add(t.id).add(t.parent);
     for (const t of tracks)
         if (!kept.has(t.id))
@@ -127,7 +129,7 @@ export class Layout {
         };
         const visit = (parent, level, parentFits) => {
             for (const track of inOrder(kids.get(parent) || [], choice, parent)) {
-                const ok = parentFits || fits(track), isGroup = ['process', 'device', 'core', 'cpus'].includes(track.kind) && kids.has(track.id);
+                const ok = parentFits || fits(track), isGroup = isGroupKind(track.kind) && kids.has(track.id);
                 if (!ok && !above.has(track.id) || out.has(track.id))
                     continue;
                 put(track, isGroup, level);

@@ -81,11 +81,16 @@ export class Live {
         engine.on('summing', ({share}) => this.app.say(`adding up: ${percent(share)}`));
         const isLarge = trace.read < 1;
         while (trace.read < 1 && this.app.engine === engine) {
-            this.app.say(`messages, plots and switches: ${percent(trace.read)} read`);
+            if (trace.read > 0)
+                this.app.say(`messages, plots and switches: ${percent(trace.read)} read`);
             trace = (await engine.ask({ask: 'trace'})).json;
         }
-        if (isLarge && this.app.engine === engine)
-            this.take(trace);
+        if (!isLarge || this.app.engine !== engine)
+            return;
+        const isWhole = this.app.isWhole();
+        this.take(trace);
+        if (isWhole) /* blocks that were read at last may reach beyond */
+            this.app.fit(this.app.whole());
     }
 
     take(json) {

@@ -68,21 +68,21 @@ export function showMark(app, hit, p) {
     return undefined;
 }
 
-/** A click: Details are of it; of a processor's run, of the thread that ran. */
+/** A click: Details are of it; of a processor's run, of the thread that ran. What was selected before stays until the answer is there. */
 export async function selectMark(app, hit) {
-    const {mark, row} = hit, {track} = row, turn = app.turn + 1;
+    const {mark, row} = hit, {track} = row;
     if (mark.kind === 'asked')
         return app.timeline.asked.select(mark);
     if (mark.kind === 'ghost')
         return app.showFunction(mark.name);
     if (mark.kind === 'cpu' && mark.one && app.trackOf(mark.who))
         app.showTrack(mark.who);
-    const about = {...mark, track: mark.kind === 'cpu' && app.trackOf(mark.who) ? mark.who : track.id, place: track, sample: null};
-    app.setSelection(null);
+    const about = {...mark, track: mark.kind === 'cpu' && app.trackOf(mark.who) ? mark.who : track.id, place: track, sample: null}, turn = ++app.turn;
     if (mark.kind === 'samples' || mark.one)
         about.sample = mark.kind === 'samples' ? await sampleAt(app, track.id, mark, hit.t) : (await app.engine.ask({ask: 'sample', track: about.track, at: mark.t0, slack: 2e7})).json.sample;
     if (turn !== app.turn)
         return undefined;
+    app.setSelection(null); /* only now: Details that are made anew before the answer would stay empty */
     app.mark = about;
     return app.drawer.show('details');
 }

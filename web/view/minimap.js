@@ -4,6 +4,7 @@ import {LABEL} from './timeline.js';
 import {PIXEL_ZONE} from '../facts.js';
 import {THEMES} from './palette.js';
 import {h} from './dom.js';
+import {TEXT, pixelRatio} from './scale.js';
 import {isZones} from './layout.js';
 
 const AT_ONCE = 500; /* tracks of one question */
@@ -19,10 +20,10 @@ export class Minimap {
     }
 
     resize() {
-        const box = this.canvas.getBoundingClientRect(), dpr = window.devicePixelRatio || 1;
-        Object.assign(this, {width: Math.round(box.width), height: Math.round(box.height), dpr});
-        this.canvas.width = Math.round(box.width * dpr);
-        this.canvas.height = Math.round(box.height * dpr);
+        const box = this.canvas.getBoundingClientRect(), dpr = pixelRatio();
+        Object.assign(this, {width: Math.round(box.width) / TEXT, height: Math.round(box.height) / TEXT, dpr});
+        this.canvas.width = Math.round(this.width * dpr);
+        this.canvas.height = Math.round(this.height * dpr);
         this.asked = false;
         this.app.redraw();
     }
@@ -45,7 +46,7 @@ export class Minimap {
     async ask() {
         this.asked = true;
         const tracks = this.app.trace.tracks.filter((t) => isZones(t.kind) && t.n_depths), [from, to] = this.app.trace.range;
-        const n = Math.max(1, Math.min(2000, this.width - LABEL)), busy = new Float32Array(n), per = (to - from) / n;
+        const n = Math.max(1, Math.min(2000, Math.floor(this.width - LABEL))), busy = new Float32Array(n), per = (to - from) / n;
         if (!(to > from))
             return;
         for (let at = 0; at < tracks.length; at += AT_ONCE) {

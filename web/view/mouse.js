@@ -3,14 +3,10 @@
 import {LABEL, RULER} from './timeline.js';
 import {isZones} from './layout.js';
 import {Touch} from './touch.js';
+import {pointOn as at} from './scale.js';
 import {showMenuOfHit} from './zonemenu.js';
 
 const CLICK = 4, EDGE = 5, DOUBLE_MS = 400;
-
-function at(event, canvas) {
-    const box = canvas.getBoundingClientRect();
-    return {x: event.clientX - box.left, y: event.clientY - box.top};
-}
 
 export class Mouse {
     constructor(app) {

@@ -1,8 +1,9 @@
 /* table.js - a table of any length: only the rows that are seen exist. Sortable, copyable.
  * SPDX-License-Identifier: MIT */
 import {copyText, fill, h} from './dom.js';
+import {TEXT} from './scale.js';
 
-const ROW = 24;
+const ROW = 24, rowHeight = () => ROW * TEXT, inRem = (widths) => widths.replace(/(\d+)px/g, (all, px) => `${px / 13}rem`); /* they grow with the texts */
 
 export class Table {
     /** columns: [{key, title, width, number, show(row), copy(row), sort, up}]: the first px in `width` are the least that it needs; `sort` false:
@@ -19,9 +20,9 @@ export class Table {
         this.element = h('div', {class: 'table', role: 'table', tabindex: '0'}, this.head, this.body);
         this.element.addEventListener('scroll', () => this.draw());
         new ResizeObserver(() => this.draw()).observe(this.element);
-        this.grid = columns.map((c) => c.width).join(' ');
+        this.grid = inRem(columns.map((c) => c.width).join(' '));
         this.head.style.gridTemplateColumns = this.grid;
-        this.head.style.minWidth = this.body.style.minWidth = `${columns.reduce((px, c) => px + Number(/(\d+)px/.exec(c.width)[1]), 0)}px`;
+        this.head.style.minWidth = this.body.style.minWidth = `${columns.reduce((px, c) => px + Number(/(\d+)px/.exec(c.width)[1]), 0) / 13}rem`;
         this.drawHead();
     }
 
@@ -49,7 +50,7 @@ export class Table {
         this.rows = rows;
         if (this.order !== this.drawnOrder)
             this.drawHead();
-        this.body.style.height = `${rows.length * ROW}px`;
+        this.body.style.height = `${rows.length * rowHeight()}px`;
         for (const [i, line] of this.lines)
             if (i < rows.length)
                 this.renew(line, rows[i]);
@@ -57,7 +58,7 @@ export class Table {
     }
 
     draw() {
-        const first = Math.max(0, Math.floor(this.element.scrollTop / ROW) - 4), n = Math.ceil((this.element.clientHeight || 300) / ROW) + 8, end = Math.min(this.rows.length, first + n);
+        const first = Math.max(0, Math.floor(this.element.scrollTop / rowHeight()) - 4), n = Math.ceil((this.element.clientHeight || 300) / rowHeight()) + 8, end = Math.min(this.rows.length, first + n);
         for (const [i, line] of this.lines)
             if (i < first || i >= end) {
                 line.remove();
@@ -93,7 +94,7 @@ export class Table {
         }, this.cells(this.rows[i]));
         this.mark(line, this.rows[i]);
         line.style.gridTemplateColumns = this.grid;
-        line.style.top = `${i * ROW}px`;
+        line.style.top = `${i * rowHeight()}px`;
         return line;
     }
 
@@ -103,8 +104,8 @@ export class Table {
 
     /** Scroll so that a row is seen, with some before it. */
     show(i) {
-        const top = i * ROW, room = this.element.clientHeight - this.head.offsetHeight;
-        if (top < this.element.scrollTop || top + ROW > this.element.scrollTop + room)
+        const top = i * rowHeight(), room = this.element.clientHeight - this.head.offsetHeight;
+        if (top < this.element.scrollTop || top + rowHeight() > this.element.scrollTop + room)
             this.element.scrollTop = Math.max(0, top - room / 3);
         this.draw();
     }

@@ -12,8 +12,10 @@ import {Wakes} from './wakes.js';
 import {Asked} from './asked.js';
 import {Path} from './path.js';
 import {THEMES} from './palette.js';
+import {shortName} from './ranks.js';
 import * as format from './format.js';
 import {h} from './dom.js';
+import {TEXT, pixelRatio} from './scale.js';
 import {drawMeasure} from './measure.js';
 
 export const LABEL = 208, RULER = 28;
@@ -40,14 +42,16 @@ export class Timeline {
         this.drag = null;
         this.frames = [];       /* {ms, shapes, labels} of the last frames */
         this.width = this.height = 0;
+        this.zoom = 1;          /* pixels of the page for one of the canvas */
         new ResizeObserver(() => this.resize()).observe(this.canvas);
     }
 
     resize() {
-        const box = this.canvas.getBoundingClientRect(), dpr = window.devicePixelRatio || 1, {selection} = this.app;
+        const box = this.canvas.getBoundingClientRect(), dpr = pixelRatio(), {selection} = this.app;
         const isSeen = selection && this.isInSight(selection.track, selection.depth);
-        this.width = Math.max(LABEL + 50, Math.round(box.width));
-        this.height = Math.max(60, Math.round(box.height));
+        this.width = Math.max(LABEL + 50, Math.round(box.width) / TEXT);
+        this.height = Math.max(60, Math.round(box.height) / TEXT);
+        this.zoom = TEXT;
         this.dpr = dpr;
         this.canvas.width = Math.round(this.width * dpr);
         this.canvas.height = Math.round(this.height * dpr);
@@ -404,7 +408,7 @@ export class Timeline {
         ctx.fillStyle = matched ? theme.hit : theme.text;
         ctx.font = row.header ? `600 ${FONT}` : FONT;
         const note = this.labelNote(track, row), w = note ? ctx.measureText(note).width + 8 : 0;
-        this.painter.text(this.cut(track.name, LABEL - x - 22 - w), x + 14, middle);
+        this.painter.text(this.cut(shortName(track), LABEL - x - 22 - w), x + 14, middle);
         ctx.font = FONT;
         if (note) {
             ctx.fillStyle = theme.dim;
@@ -425,13 +429,13 @@ export class Timeline {
             return `pid ${track.pid}`;
         if (track.kind === 'thread')
             return track.tid ? String(track.tid) : '';
-        return {fiber: 'fiber', spans: 'async', gpu: 'GPU', frames: track.name === 'frames' ? '' : 'frames', plot: '', messages: '', locks: 'lock', cpu: '', cpus: '', asked: 'query'}[track.kind] ?? track.kind;
+        return {fiber: 'fiber', spans: 'async', gpu: 'GPU', frames: track.name === 'frames' ? '' : 'frames', plot: '', messages: '', locks: 'lock', cpu: '', cpus: '', rank: '', asked: 'query'}[track.kind] ?? track.kind;
     }
 
     drawRuler(step) {
         const {ctx, theme, app} = this, {from, to} = app.view;
         ctx.fillStyle = theme.head;
-        this.painter.rect(0, 0, this.width, RULER - 1);
+        this.painter.rect(0, 0, this.width, RULER);
         ctx.fillStyle = theme.line;
         this.painter.rect(0, RULER - 1, this.width, 1);
         ctx.fillStyle = theme.dim;

@@ -1,5 +1,6 @@
 /* tips.js - what is told beside the pointer: of a zone, a strip, a plot, messages, a track. The first words come from what is
  * drawn, within the frame; texts are asked for and added.  SPDX-License-Identifier: MIT */
+import {placeOn} from './scale.js';
 import {LABEL, RULER} from './timeline.js';
 import {PIXEL_BEYOND, PIXEL_OPEN, PIXEL_ZONE} from '../facts.js';
 import {fill, h} from './dom.js';
@@ -102,8 +103,8 @@ export class Tips {
     }
 
     put(p, title, rows, image) {
-        const box = this.app.timeline.canvas.getBoundingClientRect();
-        this.show(box.left + p.x, box.top + p.y, title, rows, image);
+        const at = placeOn(this.app.timeline.canvas, p.x, p.y);
+        this.show(at.x, at.y, title, rows, image);
     }
 
     /** Beside a place on the page, wherever there is room; rows: [[word, value]], those without a value are left out; `image`: an element, or none. */

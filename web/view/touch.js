@@ -1,5 +1,6 @@
 /* touch.js - fingers on the timeline: one moves it, two zoom, a tap selects, two taps zoom to the zone, a long press shows the menu.
  * SPDX-License-Identifier: MIT */
+import {pointOn} from './scale.js';
 import {LABEL} from './timeline.js';
 import {showMenuOfHit} from './zonemenu.js';
 
@@ -14,8 +15,7 @@ export class Touch {
     }
 
     place(event) {
-        const box = this.app.timeline.canvas.getBoundingClientRect();
-        return {x: event.clientX - box.left, y: event.clientY - box.top, pageX: event.clientX, pageY: event.clientY};
+        return {...pointOn(event, this.app.timeline.canvas), pageX: event.clientX, pageY: event.clientY};
     }
 
     down(event) {

@@ -1,6 +1,7 @@
 /* tracking.js - what is done to tracks: shown, collapsed, hidden, pinned, filtered, moved.  SPDX-License-Identifier: MIT */
 import {LANE} from './layout.js';
 import {keep} from './kept.js';
+import {setTextSize} from './scale.js';
 
 /** Methods of the app. */
 export const tracking = {
@@ -75,6 +76,12 @@ export const tracking = {
         return out;
     },
 
+    /** The ids of the tracks right below one; of a rank, below its processes. */
+    belowOf(track) {
+        const kids = this.trace.tracks.filter((t) => t.parent === track.id);
+        return track.kind === 'rank' ? kids.flatMap((t) => this.belowOf(t)) : kids.map((t) => t.id);
+    },
+
     showAllTracks() {
         this.choice.hidden.clear();
         this.timeline.relayout();
@@ -98,6 +105,17 @@ export const tracking = {
     shareScale(on) {
         this.choice.sharesScale = on;
         this.redraw();
+    },
+
+    /** Texts, and all that is drawn, so much larger. */
+    setTextSize(size) {
+        const chosen = setTextSize(size);
+        this.timeline.resize();
+        this.minimap.resize();
+        if (this.beside)
+            this.beside.timeline.resize();
+        this.drawer.spoil();
+        this.say(`Texts of ${100 * chosen} %.`);
     },
 
     /** All tracks at once, with lower depths; or depths as high as their names need. */

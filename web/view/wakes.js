@@ -126,8 +126,8 @@ export class Wakes {
             app.setView(t - span / 2, t + span / 2);
         }
         app.showTrack(id);
-        const mark = await app.timeline.strips.stretchAt(id, t);
-        return mark ? selectMark(app, {mark, row: {track}, t}) : undefined;
+        const turn = ++app.turn, mark = await app.timeline.strips.stretchAt(id, t);
+        return mark && turn === app.turn ? selectMark(app, {mark, row: {track}, t}) : undefined;
     }
 
     /** From the selected stretch to who woke it, or to the first that it woke. */

@@ -1,5 +1,6 @@
 /* zonemenu.js - what can be done with a zone: its menu, by a right click, a long press or the menu key.  SPDX-License-Identifier: MIT */
 import {copyText} from './dom.js';
+import {placeOn} from './scale.js';
 import * as format from './format.js';
 
 const MOST = 2 ** 17;
@@ -97,6 +98,7 @@ export async function showMenuOfHit(app, hit, x, y) {
 
 /** That of the selected zone, at its place. */
 export function showMenuOfSelection(app) {
-    const s = app.selection, tl = app.timeline, box = tl.canvas.getBoundingClientRect(), row = s && tl.visibleRows().find((r) => r.row.track.id === s.track);
-    return showZoneMenu(app, box.left + (s ? Math.max(220, Math.min(tl.width - 40, tl.xOf(s.t0) + 10)) : 0), box.top + (row ? row.y + 20 * (s.depth + 1) : 60));
+    const s = app.selection, tl = app.timeline, row = s && tl.visibleRows().find((r) => r.row.track.id === s.track);
+    const {x, y} = placeOn(tl.canvas, s ? Math.max(220, Math.min(tl.width - 40, tl.xOf(s.t0) + 10)) : 0, row ? row.y + 20 * (s.depth + 1) : 60);
+    return showZoneMenu(app, x, y);
 }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../fuzz/made.h"
 #include "../../fuzz/seeds.h"
 #include "../../fuzz/threads.h"
 #include "tracy_file/content.h"
@@ -111,22 +112,11 @@ static void walk(const uint8_t *data, size_t n, unsigned form)
     strobe_tracy_content_close(&content);
 }
 
-static char trace_path[64];
-
-static void remove_trace(void)
-{
-    unlink(trace_path);
-}
-
 /* As strobe_tracy_import, from memory. */
 static void import(const uint8_t *data, size_t n, int is_file)
 {
     struct strobe_tracy_import result;
-    if (!*trace_path) {
-        snprintf(trace_path, sizeof trace_path, "/dev/shm/strobe-fuzz-%d.strobe", (int)getpid());
-        atexit(remove_trace);
-    }
-    strobe_tracy_import_bytes(data, n, is_file, trace_path, &result);
+    strobe_tracy_import_bytes(data, n, is_file, made_path(), &result);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -61,7 +61,9 @@ static STROBE_PRELOAD_TLS struct {
 
 /* ---- rows ---- */
 
-enum { UNKNOWN = 15 }; /* packed, of a kind that no row has: it can't be looked up now, the stack is cut here */
+enum {
+    UNKNOWN = 15
+}; /* packed, of a kind that no row has: it can't be looked up now, the stack is cut here */
 
 struct kept_row {
     uint64_t pc;     /* 0: empty, or being written */

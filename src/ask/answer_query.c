@@ -197,14 +197,13 @@ static const char *type_of(uint8_t has)
     return names[has & 7];
 }
 
-static void put_coverage(const struct strobe_sql *sql, struct strobe_reply *reply)
+static void put_coverage(struct strobe_sql *sql, struct strobe_reply *reply)
 {
-    const struct strobe_trace *trace;
     uint64_t n_emitted = 0, n_stored = 0, n_holes = 0, n_bad_parts = 0;
-    for (unsigned i = 0; (trace = strobe_sql_trace(sql, i)); i++) {
+    for (unsigned i = 0; strobe_sql_trace(sql, i); i++) {
         struct strobe_coverage coverage;
         struct strobe_sql_damage damage = strobe_sql_damage(sql, i);
-        strobe_trace_coverage(trace, &coverage);
+        strobe_trace_coverage(strobe_sql_counted(sql, i), &coverage);
         n_emitted += coverage.n_emitted;
         n_stored += coverage.n_stored;
         n_holes += damage.n_holes;
@@ -215,7 +214,7 @@ static void put_coverage(const struct strobe_sql *sql, struct strobe_reply *repl
     strobe_reply_u64(reply, "holes", n_holes + n_bad_parts);
 }
 
-static void put_answer(const struct strobe_sql *sql, struct answer *answer, uint64_t ns,
+static void put_answer(struct strobe_sql *sql, struct answer *answer, uint64_t ns,
                        struct strobe_reply *reply)
 {
     put_list(reply, "columns", &answer->names);

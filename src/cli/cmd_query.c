@@ -189,8 +189,9 @@ static void put_coverage(const struct strobe_query_writer *writer, const struct 
 {
     const struct strobe_trace *trace;
     struct strobe_sql *sql = asked->sql;
-    for (unsigned i = 0; (trace = strobe_sql_trace(sql, i)); i++) {
+    for (unsigned i = 0; strobe_sql_trace(sql, i); i++) {
         struct strobe_coverage coverage;
+        trace = strobe_sql_counted(sql, i);
         strobe_trace_coverage(trace, &coverage);
         if (writer->format == STROBE_QUERY_TABLE) {
             strobe_cli_put_coverage(writer->out, trace);

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "explain/desk.h"
+#include "query/overview.h"
 
 /* ---- the path by what it was spent with ---- */
 
@@ -164,17 +165,23 @@ static void put_outliers(struct strobe_explain_desk *desk)
 
 static void put_losses(struct strobe_explain_desk *desk)
 {
+    struct strobe_overview counted = {0};
     struct strobe_coverage coverage;
+    if (!desk->err)
+        desk->err = strobe_overview_count(desk->trace, 1, &counted);
+    uint64_t n_holes = strobe_file_facts(desk->trace->file)->n_holes;
     strobe_trace_coverage(desk->trace, &coverage);
     uint64_t missing = coverage.n_emitted - coverage.n_stored;
     if (missing)
         strobe_out_format(&desk->text,
-                          "%llu of %llu events were dropped: what is said above is of the others.",
+                          "%llu of %llu events are missing: what is said above is of the others.",
                           (unsigned long long)missing, (unsigned long long)coverage.n_emitted);
     else
         strobe_out_text(&desk->text, "Nothing was dropped.");
-    if (desk->survey.n_bad_parts || desk->trace->n_bad_records)
+    if (n_holes || desk->survey.n_bad_parts || desk->trace->n_bad_records)
         strobe_out_text(&desk->text, " Parts of the file are damaged and were left out.");
+    if (!strobe_file_facts(desk->trace->file)->closed)
+        strobe_out_text(&desk->text, " The trace is not closed: what more there was is not known.");
     strobe_out_text(&desk->query, "SELECT dropped FROM coverage");
     strobe_explain_add(desk, STROBE_EXPLAIN_LOSS, STROBE_EXPLAIN_NONE);
 }

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "file/copy.h"
+#include "query/inherit.h"
 #include "query/pair.h"
 
 struct choice {
@@ -74,6 +75,8 @@ enum strobe_err strobe_cut_write(struct strobe_trace *trace,
                                                    options->threads ? is_chosen_track : NULL,
                                                .context = &choice,
                                                .counts = options->closed};
+    const struct strobe_inherit_options inherited = {.is_part = is_part || options->by_tick,
+                                                     .closed = options->closed};
     struct strobe_file_writer *to = NULL;
     int has_session = options->closed && !is_part; /* its files are of all processes */
     if (options->closed && !access(path, F_OK))
@@ -86,6 +89,8 @@ enum strobe_err strobe_cut_write(struct strobe_trace *trace,
         err = strobe_file_set_created(to, facts->created_ns);
     if (!err)
         err = strobe_copy_blocks(trace->file, &blocks, to);
+    if (!err)
+        err = strobe_inherit_losses(trace, &inherited, to);
     if (!err && options->closed)
         complete(to, &choice);
     if (n_bytes)

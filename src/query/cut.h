@@ -18,7 +18,8 @@ struct strobe_cut_options {
 
 /* Write all records and the chosen EVENTS blocks to a file at `path`. Times stay what they were. *n_bytes, unless NULL: the
  * size up to the footer. A closed piece never replaces a file (BUSY: there is one of that name) and is removed on failure; one
- * that is not closed replaces what is there, and is the caller's to remove. */
+ * that is not closed replaces what is there, and is the caller's to remove. What a damaged trace, or one without an end, lacks is
+ * noted and counted in the piece (inherit.h). */
 enum strobe_err strobe_cut_write(struct strobe_trace *trace,
                                  const struct strobe_cut_options *options, const char *path,
                                  uint64_t *n_bytes);

@@ -10,6 +10,7 @@
 #include "base/varint.h"
 #include "file/copy.h"
 #include "file/records.h"
+#include "query/inherit.h"
 #include "query/pair.h"
 
 /* ---- writing ---- */
@@ -248,6 +249,8 @@ static enum strobe_err put_trace(struct target *target, struct strobe_trace *tra
                                                 .context = trace,
                                                 .lod = !row->map.n_pieces,
                                                 .counts = 1};
+    const struct strobe_inherit_options inherited = {
+        .proc_shift = target->shift, .retime = options.retime, .closed = 1};
     struct strobe_file_totals *totals = strobe_file_totals(target->to);
     const struct strobe_trace_totals *had = &strobe_file_facts(trace->file)->totals;
     STROBE_ASSERT(is_base == !target->shift);
@@ -256,6 +259,8 @@ static enum strobe_err put_trace(struct target *target, struct strobe_trace *tra
         err = put_own_clocks(target, trace, row);
     if (!err)
         err = strobe_copy_blocks(trace->file, &options, target->to);
+    if (!err)
+        err = strobe_inherit_losses(trace, &inherited, target->to);
     if (!err && trace->n_processes)
         err = put_note(target->to, trace->processes[0].proc + target->shift, name);
     if (!err)

@@ -168,6 +168,7 @@ void strobe_trace_forget_parts(struct strobe_trace *trace)
         struct strobe_trace_thread *row = &trace->threads[i];
         row->n_stored = row->next_pos = row->gap_words = row->first_pos = row->is_seen = 0;
     }
+    trace->is_counted = 1;
 }
 
 /* 1: loss records say that words of this track were taken and could not be written. */
@@ -194,7 +195,7 @@ uint64_t strobe_trace_sample_hz(const struct strobe_trace *trace)
 void strobe_trace_coverage(const struct strobe_trace *trace, struct strobe_coverage *out)
 {
     const struct strobe_file_facts *facts = strobe_file_facts(trace->file);
-    uint64_t n_walked = 0;
+    uint64_t n_walked = 0, n_in_footer = 0;
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < trace->thread_ids.n; i++) {
         const struct strobe_trace_thread *thread = &trace->threads[i];
@@ -206,10 +207,13 @@ void strobe_trace_coverage(const struct strobe_trace *trace, struct strobe_cover
             out->n_hole_words += thread->first_pos;
     }
     for (int i = 0; i < STROBE_KIND_COUNT; i++)
-        out->n_stored += facts->totals.n_of_kind[i];
+        n_in_footer += facts->totals.n_of_kind[i];
     out->is_exact = facts->totals.has_totals || n_walked;
-    if (n_walked)
+    out->n_stored = n_walked ? n_walked : n_in_footer;
+    if (facts->n_holes && trace->is_counted && n_in_footer >= n_walked) { /* the footer knows it */
         out->n_stored = n_walked;
+        out->n_hole_words = n_in_footer - n_walked;
+    }
     for (uint32_t i = 0; i < trace->loss_ids.n; i++)
         out->n_dropped +=
             strobe_loss_is_of_events(trace->losses[i].cause) ? trace->losses[i].count : 0;

@@ -31,10 +31,10 @@ static void take_totals(const struct strobe_trace_totals *totals, struct strobe_
     out->tick_last = totals->tick_last;
 }
 
-/* Of a large file without footer: events and gaps, from the heads of its blocks. */
-static enum strobe_err count_heads(struct strobe_trace *trace, struct strobe_overview *out)
+enum strobe_err strobe_overview_count(struct strobe_trace *trace, int whole,
+                                      struct strobe_overview *out)
 {
-    const struct strobe_feed_options options = {.heads_only = 1};
+    const struct strobe_feed_options options = {.heads_only = !whole};
     struct strobe_feed *feed;
     const struct strobe_fed *fed;
     strobe_trace_forget_parts(trace);
@@ -107,7 +107,7 @@ static enum strobe_err look_at_large(struct strobe_trace *trace, struct strobe_o
     if (totals->has_totals)
         take_totals(totals, out);
     else
-        err = count_heads(trace, out);
+        err = strobe_overview_count(trace, 0, out);
     const uint64_t *n = out->n_of_kind;
     if (err || (out->has_kinds && n[STROBE_KIND_ZONE_BEGIN] == zones_ended(n)))
         return err;

@@ -46,4 +46,9 @@ enum strobe_err strobe_overview_run(struct strobe_trace *trace, int whole,
                                     void (*progress)(uint64_t done, uint64_t all),
                                     struct strobe_overview *out);
 
+/* Count events and gaps anew, from the heads of all blocks (strobe_trace_note_part): events and ticks of `out`, the coverage of the trace.
+ * `whole`: blocks are read whole, and those that are damaged don't count. */
+enum strobe_err strobe_overview_count(struct strobe_trace *trace, int whole,
+                                      struct strobe_overview *out);
+
 #endif

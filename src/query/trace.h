@@ -218,6 +218,7 @@ struct strobe_trace {
     uint32_t n_recordings, recordings_room;
     struct strobe_unrecorded *unrecorded; /* owned */
     uint32_t n_unrecorded, unrecorded_room;
+    int is_counted; /* events and gaps of threads are those of a pass over all parts */
     struct strobe_clock_name *clock_names; /* owned */
     uint32_t n_clock_names, clock_names_room;
     struct strobe_clock_exchange *exchanges; /* owned: in file order */
@@ -330,7 +331,7 @@ const char *strobe_loss_text(uint64_t cause);
  */
 void strobe_trace_note_part(struct strobe_trace *trace, uint32_t thread,
                             const struct strobe_part *part);
-/* Forget what strobe_trace_note_part counted. */
+/* Forget what strobe_trace_note_part counted: a pass over all parts begins. */
 void strobe_trace_forget_parts(struct strobe_trace *trace);
 
 /* The bottom line of a trace: emitted = stored + dropped. */
@@ -338,7 +339,8 @@ struct strobe_coverage {
     uint64_t n_stored;
     uint64_t n_dropped;    /* counted by the recorder: loss records, the reserved ledger */
     uint64_t n_hole_words; /* words that are nowhere, on tracks where no loss record explains them:
-                              each is at most one event */
+                              each is at most one event. In a damaged file with a footer: events that this counts and nobody
+                              can read */
     uint64_t n_emitted;    /* the sum of all three */
     int is_exact;          /* 0: events were not counted (no footer and no walk yet) */
 };

@@ -297,6 +297,13 @@ static enum strobe_err load_coverage(struct strobe_sql *sql, struct strobe_sql_f
     return err ? err : strobe_walk_run(&walk);
 }
 
+const struct strobe_trace *strobe_sql_counted(struct strobe_sql *sql, unsigned i)
+{
+    struct strobe_sql_file *file = &sql->files[i];
+    return strobe_sql_damage(sql, i).n_holes && !load_coverage(sql, file) ? file->work
+                                                                          : file->trace;
+}
+
 static void put_coverage(const struct strobe_sql_file *file, uint64_t row, int column,
                          struct strobe_sql_cell *cell, char room[STROBE_NAME_ROOM])
 {

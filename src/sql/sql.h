@@ -71,6 +71,9 @@ void strobe_sql_stop(struct strobe_sql *sql);
 /* The traces, for what stands below an answer. NULL: there are no more. */
 const struct strobe_trace *strobe_sql_trace(const struct strobe_sql *sql, unsigned i);
 
+/* The same, its events counted anew where some could not be read: for its coverage. One thread at a time. */
+const struct strobe_trace *strobe_sql_counted(struct strobe_sql *sql, unsigned i);
+
 /* What of a trace the tables could not read so far: holes of the file, runs of events that are damaged. */
 struct strobe_sql_damage {
     uint64_t n_holes, hole_bytes, n_bad_parts;

@@ -229,6 +229,54 @@ class Merge(unittest.TestCase):
         self.assertIn("the range ends before it begins", done.stderr)
         self.assertEqual(run("cut", self.merged).returncode, 2)
 
+    def damaged(self):
+        """A trace of several blocks, and a copy of it that lacks one: (its path, events in all, events that can be read)."""
+        whole, path = self.folder / "whole.strobe", self.folder / "damaged.strobe"
+        if not path.exists():
+            subprocess.run([MAKE, whole, "400000"], check=True, capture_output=True)
+            bytes_of = bytearray(whole.read_bytes())
+            bytes_of[len(bytes_of) // 2] ^= 0x55
+            path.write_bytes(bytes_of)
+        n_all = json.loads(run("info", "--json", whole).stdout)["stored"]
+        cover = json.loads(run("info", "--json", "--verify", path).stdout)
+        self.assertEqual(cover["stored"] + cover["in_holes_at_most"], n_all)
+        self.assertGreater(cover["in_holes_at_most"], 0)
+        return path, n_all, cover["stored"]
+
+    def test_what_a_damaged_trace_lacks_is_counted_in_what_is_made_of_it(self):
+        path, n_all, n_read = self.damaged()
+        for command in (["cut"], ["merge"]):
+            out = self.folder / f"of-damaged-{command[0]}.strobe"
+            done = run(*command, "-o", out, path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            facts = json.loads(run("info", "--json", "--verify", out).stdout)
+            cover = facts
+            self.assertEqual((cover["stored"], cover["dropped"], cover["in_holes_at_most"]), (n_read, n_all - n_read, 0))
+            self.assertIn("made of a damaged trace: 1 hole", run("info", out).stdout)
+
+    def test_a_piece_of_a_damaged_trace_is_never_whole(self):
+        path, _, _ = self.damaged()
+        out = self.folder / "of-damaged-range.strobe"
+        self.assertEqual(run("cut", "--from", "0s", "--to", "10s", "-o", out, path).returncode, 0)
+        cover = json.loads(run("info", "--json", "--verify", out).stdout)
+        self.assertLess(cover["stored"], cover["emitted"])
+
+    def test_a_query_that_met_damage_says_what_is_missing(self):
+        path, n_all, n_read = self.damaged()
+        said = run("query", path, "SELECT count(*), max(dur) FROM zone WHERE dur > 0").stdout
+        self.assertIn(f"({n_all:,} emitted = {n_read:,} stored", said)
+        self.assertIn("damaged", run("explain", path).stdout)
+
+    def test_a_piece_of_a_trace_without_its_end_is_not_whole(self):
+        cut_off = self.folder / "cut-off.strobe"
+        cut_off.write_bytes(self.files[0].read_bytes()[:-16])
+        for command in ("cut", "merge"):
+            out = self.folder / f"of-cut-off-{command}.strobe"
+            self.assertEqual(run(command, "-o", out, cut_off).returncode, 0)
+            facts = json.loads(run("info", "--json", out).stdout)
+            self.assertEqual(facts["dropped"], 1)
+            self.assertIn("made of a trace that is not closed", run("info", out).stdout)
+
 
 if __name__ == "__main__":
     STROBE, HELLO, MAKE, PAIRED = sys.argv[1:5]

@@ -14,6 +14,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import strobe_reader as sr  # noqa: E402
+from strobe_check import read_footer  # noqa: E402
 
 STATS_KEYS = ("name", "function", "file", "line")
 STATS_VALUES = ("count", "total_ns", "self_ns", "min_ns", "max_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns",
@@ -89,10 +90,12 @@ class Reading:
                                        ns(sum(durations) - nested))))
 
     def coverage(self):
-        """Events stored and dropped, words in gaps."""
-        rows = self.facts["ledger"]
-        return dict(zip(COVERAGE, (self.facts["events"], sum(sum(row["dropped"].values()) for row in rows),
-                                   sum(row["hole_words"] for row in rows))))
+        """Events stored and dropped, words in gaps; what the footer knows better."""
+        rows, trace = self.facts["ledger"], self.trace
+        missing = sum(row["hole_words"] for row in rows)
+        if trace.holes and trace.closed and trace.footer_block:
+            missing = sum(read_footer(trace.body(trace.footer_block)).kinds.values()) - self.facts["events"]
+        return dict(zip(COVERAGE, (self.facts["events"], sum(sum(row["dropped"].values()) for row in rows), missing)))
 
     def rows(self):
         """A multiset of all zones as rows of texts; a zone without begin starts at its end."""

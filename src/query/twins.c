@@ -145,6 +145,13 @@ static int find_threads(struct strobe_trace *trace)
 
 /* ---- samples ---- */
 
+/* The sampler knows a process of another PID namespace by its number outside where that was gone before it was asked for the one inside. */
+static bool is_known_outside(const struct strobe_process *sampled,
+                             const struct strobe_process *client)
+{
+    return !sampled->outer_pid && client->outer_pid && client->outer_pid == sampled->pid;
+}
+
 /* The client's process that a sampled one is. A start that comes from the time of a fork may be one unit off. */
 static uint32_t find_client(const struct strobe_trace *trace, uint32_t sampled)
 {
@@ -153,8 +160,9 @@ static uint32_t find_client(const struct strobe_trace *trace, uint32_t sampled)
         const struct strobe_process *b = &trace->processes[i];
         uint64_t apart = a->start_time > b->start_time ? a->start_time - b->start_time
                                                        : b->start_time - a->start_time;
-        if (b->is_known && !b->is_sampled && b->pid == a->pid && apart <= 1 &&
-            same_namespace(a, b) && overlap(trace, sampled, i))
+        bool is_same = (b->pid == a->pid && same_namespace(a, b)) ||
+                       (a->source == b->source && is_known_outside(a, b));
+        if (b->is_known && !b->is_sampled && is_same && apart <= 1 && overlap(trace, sampled, i))
             return i + 1;
     }
     return 0;
@@ -169,7 +177,9 @@ static void find_sampled_threads(struct strobe_trace *trace, const struct entry 
         const struct strobe_process *process = &trace->processes[thread->process];
         if (!process->is_sampled || !process->twin || !thread->tid)
             continue;
-        struct entry key = {process->twin - 1, thread->tid, 0};
+        const struct strobe_process *client = &trace->processes[process->twin - 1];
+        bool is_main = thread->tid == process->pid && is_known_outside(process, client);
+        struct entry key = {process->twin - 1, is_main ? client->pid : thread->tid, 0};
         uint64_t at = STROBE_ARRAY_BISECT(0, n, j, compare(&entries[j], &key) < 0);
         if (at < n && entries[at].pid == key.pid && entries[at].tid == key.tid)
             thread->twin = strobe_trace_first_thread(trace, entries[at].index) + 1;

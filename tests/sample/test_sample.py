@@ -234,6 +234,13 @@ class Programs(SampleTest):
         self.assertIn(f"processes  4, threads 4; {images - pids} more images by exec\n", out)
         self.assertIn(" 4 processes, 4 threads\n", ran.err)
 
+    @unittest.skipIf(os.geteuid(), "a PID namespace needs root")
+    def test_a_process_of_another_pid_namespace_counts_once_however_short_it_is(self):
+        for _ in range(3):  # the sampler asks for its number inside before it is gone, or not
+            ran, _ = self.sampled("unshare", "-pf", "--mount-proc", self.program("brief"))
+            listed = [line.split()[0] for line in self.run_it(harness.STROBE, "info", ran.trace.path)[1].splitlines() if "  pid " in line]
+            self.assertEqual(listed.count("brief"), 1, listed)
+
     def test_samples_lie_in_the_zones_that_they_were_taken_in(self):
         ran, rows = self.sampled(os.path.join(os.path.dirname(BURNER), "marked"), "12000", options=("--sample", "1999"))
         zones = sorted((int(row["start_ns"]), int(row["start_ns"]) + int(row["duration_ns"]))

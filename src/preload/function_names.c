@@ -145,6 +145,12 @@ static const Elf64_Ehdr *head_of(const struct image *image)
 
 /* ---- files ---- */
 
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 /* One that was mapped before, and is the same file still: byte by byte, as it may have been built anew. */
 static struct image *find_old(const char *path, const uint8_t *bytes, uint64_t n_bytes)
 {
@@ -158,9 +164,10 @@ static struct image *find_old(const char *path, const uint8_t *bytes, uint64_t n
 static struct image *open_image(uint64_t pc, const struct strobe_preload_file *file)
 {
     uint64_t n_bytes = 0;
-    size_t n_path = strlen(file->path);
-    const uint8_t *bytes = strobe_preload_map_file(file->path, &n_bytes);
-    struct image *image = bytes ? find_old(file->path, bytes, n_bytes) : NULL;
+    const char *path = strlen(file->path) < TEXT ? file->path : base_of(file->path);
+    size_t n_path = strlen(path);
+    const uint8_t *bytes = strobe_preload_map_code(file, &n_bytes);
+    struct image *image = bytes ? find_old(path, bytes, n_bytes) : NULL;
     bool is_old = image != NULL;
     if (is_old)
         munmap((void *)(uintptr_t)bytes, n_bytes);
@@ -170,7 +177,7 @@ static struct image *open_image(uint64_t pc, const struct strobe_preload_file *f
         image = &images[n_images];
     if (!is_old) {
         *image = (struct image){.bytes = bytes, .n_bytes = n_bytes};
-        memcpy(image->path, file->path, n_path + 1);
+        memcpy(image->path, path, n_path + 1);
     }
     const Elf64_Ehdr *head = head_of(image);
     if (!head || !find_bias(image, head, pc, pc - file->start + file->offset)) {
@@ -264,14 +271,8 @@ static void put_address(struct text *text, uint64_t address)
     do
         hex[--at] = digits[address & 15];
     while (address >>= 4);
-    put(text, "+0x", 3);
+    put(text, "0x", 2);
     put(text, hex + at, sizeof hex - (size_t)at);
-}
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 static char *keep(const struct text *text)
@@ -303,14 +304,19 @@ bool strobe_function_name(struct strobe_function *function, uint64_t address)
 {
     const struct image *image = image_of(address);
     struct text name = {.n = 0}, file = {.n = 0};
-    if (!image)
-        return false;
+    if (!image) { /* code of no file that can be read: it is called by its address */
+        put_address(&name, address);
+        function->is_left_out = !strobe_function_is_wanted("", name.bytes);
+        return function->is_left_out || set_loc(&function->loc, &name, &file);
+    }
     const struct symbol *known = symbol_at(image, address - image->bias);
     const char *symbol = known ? known->name : NULL, *base = base_of(image->path);
     put(&file, image->path, strlen(image->path));
+    put(&file, "+", 1);
     put_address(&file, address - image->bias);
     if (!symbol) {
         put(&name, base, strlen(base));
+        put(&name, "+", 1);
         put_address(&name, address - image->bias);
     } else {
         name.n = strobe_chosen_scopes(symbol, name.bytes, sizeof name.bytes);

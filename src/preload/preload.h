@@ -71,6 +71,8 @@ struct strobe_preload_file {
 bool strobe_preload_file_of(uint64_t pc, struct strobe_preload_file *out);
 /* The whole of a file, read-only; NULL: it can't be had. It stays until munmap. */
 const uint8_t *strobe_preload_map_file(const char *path, uint64_t *n_bytes);
+/* The same of a file of code, by whatever name it still has: the program's own may have none (a memfd), or one that the kernel escapes. */
+const uint8_t *strobe_preload_map_code(const struct strobe_preload_file *file, uint64_t *n_bytes);
 /* A file may have been unmapped: forget those that are gone. */
 void strobe_preload_unloaded(void);
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -73,7 +74,7 @@ struct kept_row {
 struct module {
     uint64_t start, end, bias; /* of its code, and what its addresses are off by */
     uint64_t offset;           /* of its code in the file */
-    char path[512];
+    char path[4096]; /* as the kernel lists it: some characters escaped, " (deleted)" behind it */
     struct strobe_cfi_file cfi;
     bool has_cfi;
     int is_registered; /* with the recorder */
@@ -157,6 +158,15 @@ const uint8_t *strobe_preload_map_file(const char *path, uint64_t *n_bytes)
     return at == -1 ? NULL : (const uint8_t *)at;
 }
 
+const uint8_t *strobe_preload_map_code(const struct strobe_preload_file *file, uint64_t *n_bytes)
+{
+    const uint8_t *bytes = strobe_preload_map_file(file->path, n_bytes);
+    uint64_t entry = getauxval(AT_ENTRY);
+    if (bytes || entry < file->start || entry >= file->end)
+        return bytes;
+    return strobe_preload_map_file("/proc/self/exe", n_bytes);
+}
+
 static uint64_t now_s(void)
 {
     struct timespec now = {0};
@@ -182,7 +192,9 @@ static void open_rows(struct module *module, uint64_t pc, bool is_vdso)
         source.bytes = (const uint8_t *)module->start;
         source.n_bytes = module->end - module->start;
     } else {
-        source.bytes = strobe_preload_map_file(module->path, &source.n_bytes);
+        const struct strobe_preload_file file = {module->start, module->end, module->offset,
+                                                 module->path};
+        source.bytes = strobe_preload_map_code(&file, &source.n_bytes);
     }
     module->has_cfi = source.bytes && strobe_cfi_open(&module->cfi, source, tables.scratch) &&
                       strobe_cfi_vaddr(&module->cfi, pc - module->start + module->offset, &vaddr);

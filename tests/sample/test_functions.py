@@ -111,6 +111,19 @@ class Functions(Recorded):
         self.assertEqual(row["file"], SOURCE)
         self.assertIn(int(row["line"]), (line, line + 1, line + 2))  # its first statement, where what comes before has no line
 
+    def test_a_program_of_any_path_or_of_none_has_its_names(self):
+        deep = "/".join(["d" * 200] * 8)
+        for name in ("two\nlines", deep, None):
+            program = self.path(name or "made in memory")
+            os.makedirs(os.path.dirname(program), exist_ok=True)
+            shutil.copy(self.hooked, program)
+            launcher = [] if name else [sys.executable, "-c", "import os, sys; at = os.memfd_create('m'); os.write(at, open(sys.argv[1], 'rb').read()); "
+                                        "os.execve(at, sys.argv[1:], os.environ)"]
+            ran = self.record(*launcher, program, "tree", "3", options=(*self.options, "--python", "off", "--zone", "*"), whole=False)
+            self.assertEqual((ran.code, set(ran.trace.dropped()) - self.may_lose), (0, set()), ran.err)
+            names = collections.Counter(row["name"].split("(")[0] for row in self.rows(ran.trace.path, "zones"))
+            self.assertEqual([names[function] for function in ("main", "tree", "branch", "leaf")], [1, 1, 3, 6], name)
+
     def test_after_longjmp_the_next_call_is_where_it_was(self):
         zones = self.zones("jumps", "20")
         self.assertEqual([len(zones[name]) for name in ("jump_over", "jump_from", "leaf")], [20, 20, 20])

@@ -432,22 +432,55 @@ static int write_tables(const struct options *options, int format, const char *p
     return ok ? STROBE_EXIT_OK : STROBE_EXIT_FAILED;
 }
 
-/* Formats of zones have no place for samples and switches: that is said, with how many there are. */
+/* Formats of zones have no place for the rest: that is said, with how many there are. */
 static void say_left_out(int format, const struct strobe_trace *trace)
 {
+    enum { OF_CHROME = 1, OF_PERFETTO = 2, OF_OTLP = 4 };
+#define KIND(name) (1ull << STROBE_KIND_##name)
+    static const struct {
+        const char *what;
+        uint64_t kinds;
+        int has; /* formats that have a place for it */
+    } rows[] = {
+        {"texts and values of zones",
+         KIND(ZONE_TEXT) | KIND(ZONE_VALUE) | KIND(ZONE_TEXT_AT) | KIND(ZONE_VALUE_AT),
+         OF_CHROME | OF_OTLP},
+        {"messages", KIND(MESSAGE), OF_CHROME | OF_PERFETTO},
+        {"values of plots", KIND(PLOT_INT) | KIND(PLOT_DOUBLE), OF_CHROME | OF_PERFETTO},
+        {"frames", KIND(FRAME_MARK) | KIND(FRAME_START), OF_CHROME},
+        {"points of flows", KIND(FLOW_BEGIN) | KIND(FLOW_STEP) | KIND(FLOW_END),
+         OF_CHROME | OF_PERFETTO},
+        {"events of memory", KIND(MEM_ALLOC) | KIND(MEM_FREE) | KIND(MEM_DISCARD) | KIND(MEM_BLOCK),
+         0},
+        {"events of locks",
+         KIND(LOCK_WAIT) | KIND(LOCK_OBTAIN) | KIND(LOCK_RELEASE) | KIND(LOCK_WAITED), 0},
+        {"call stacks", KIND(CALLSTACK) | KIND(STACK), 0},
+        {"stack samples", KIND(SAMPLE), 0},
+        {"context switches", KIND(SWITCH_OUT) | KIND(CPU_SWITCH), 0},
+    };
+#undef KIND
     const struct strobe_trace_totals *totals = &strobe_file_facts(trace->file)->totals;
-    const uint64_t *n = totals->n_of_kind;
-    char samples[32], switches[32];
-    uint64_t n_switches = n[STROBE_KIND_SWITCH_OUT];
-    if ((format != CHROME && format != PERFETTO && format != OTLP) || !totals->has_totals ||
-        !(n[STROBE_KIND_SAMPLE] + n_switches))
-        return;
-    fprintf(
-        stderr,
-        "strobe export: the trace's stack samples (%s) and context switches (%s) are not in it: "
-        "the format is one of zones; folded, speedscope, pprof and firefox have samples\n",
-        strobe_number_show_count(n[STROBE_KIND_SAMPLE], samples),
-        strobe_number_show_count(n_switches, switches));
+    int of = format == CHROME     ? OF_CHROME
+             : format == PERFETTO ? OF_PERFETTO
+             : format == OTLP     ? OF_OTLP
+                                  : 0;
+    int n_said = 0;
+    for (size_t i = 0; of && totals->has_totals && i < sizeof rows / sizeof rows[0]; i++) {
+        uint64_t n = 0;
+        char room[32];
+        for (int kind = 0; kind < STROBE_KIND_COUNT; kind++)
+            n += rows[i].kinds >> kind & 1 ? totals->n_of_kind[kind] : 0;
+        if (!n || rows[i].has & of)
+            continue;
+        fprintf(stderr, "%s%s (%s)", n_said++ ? ", " : "strobe export: not in it: ", rows[i].what,
+                strobe_number_show_count(n, room));
+    }
+    if (n_said)
+        fputs(totals->n_of_kind[STROBE_KIND_SAMPLE]
+                  ? ": the format is one of zones; folded, speedscope, pprof and firefox have "
+                    "samples\n"
+                  : ": the format has no place for them\n",
+              stderr);
 }
 
 /* The one of the formats of samples; -1: it is another. */

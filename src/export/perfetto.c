@@ -1,6 +1,7 @@
 /* perfetto.c - see perfetto.h. Processes, tracks, counters and flows; zones are perfetto_zones.c's.
  *
- *   flow   instant "flow" with its id: the format binds flows to begins, and theirs have passed
+ *   flow      instant "flow" with its id: the format binds flows to begins, and theirs have passed
+ *   message   instant of the category "message" with the text as its name
  * SPDX-License-Identifier: MIT */
 #include "export/perfetto.h"
 
@@ -120,28 +121,53 @@ static enum strobe_err put_counters(struct strobe_perfetto_out *writer,
     return writer->out->error ? STROBE_ERR_IO : STROBE_OK;
 }
 
-/* ---- flows ---- */
+/* ---- flows and messages ---- */
 
-/* Columns: ts, track_id, flow_id, whether it ends there. A sequence per event would be waste: they name their track. */
+/* The head of an instant. A sequence per event would be waste: they name their track. */
+static void begin_instant(struct strobe_perfetto_out *writer, int64_t track, const char *name,
+                          size_t n)
+{
+    strobe_proto_u(&writer->event, STROBE_EVENT_TYPE, STROBE_PACKET_TYPE_INSTANT);
+    strobe_proto_u(&writer->event, STROBE_EVENT_TRACK,
+                   STROBE_PERFETTO_UUID_TRACK + (uint64_t)track);
+    strobe_proto_bytes(&writer->event, 23, name, n);
+}
+
+static void end_instant(struct strobe_perfetto_out *writer, int64_t ts)
+{
+    strobe_proto_u(&writer->packet, STROBE_PACKET_TIMESTAMP, ts > 0 ? (uint64_t)ts : 0);
+    strobe_proto_u(&writer->packet, STROBE_PACKET_SEQUENCE, 1);
+    strobe_proto_message(&writer->packet, STROBE_PACKET_EVENT, &writer->event);
+    strobe_perfetto_end_packet(writer);
+}
+
+/* Columns: ts, track_id, text. */
+static enum strobe_err put_messages(struct strobe_perfetto_out *writer,
+                                    const struct strobe_column_batch *batch, void *context)
+{
+    (void)context;
+    for (uint32_t i = 0; i < batch->n_rows; i++) {
+        size_t n;
+        const char *text = strobe_perfetto_text_at(batch, 2, i, &n);
+        begin_instant(writer, strobe_perfetto_number_at(batch, 1, i, 0), text, n);
+        strobe_proto_bytes(&writer->event, 22, "message", 7); /* its category */
+        end_instant(writer, strobe_perfetto_number_at(batch, 0, i, 0));
+    }
+    return writer->out->error ? STROBE_ERR_IO : STROBE_OK;
+}
+
+/* Columns: ts, track_id, flow_id, whether it ends there. */
 static enum strobe_err put_flows(struct strobe_perfetto_out *writer,
                                  const struct strobe_column_batch *batch, void *context)
 {
     (void)context;
     for (uint32_t i = 0; i < batch->n_rows; i++) {
-        int64_t ts = strobe_perfetto_number_at(batch, 0, i, 0);
-        strobe_proto_u(&writer->event, STROBE_EVENT_TYPE, STROBE_PACKET_TYPE_INSTANT);
-        strobe_proto_u(&writer->event, STROBE_EVENT_TRACK,
-                       STROBE_PERFETTO_UUID_TRACK +
-                           (uint64_t)strobe_perfetto_number_at(batch, 1, i, 0));
-        strobe_proto_bytes(&writer->event, 23, "flow", 4);
+        begin_instant(writer, strobe_perfetto_number_at(batch, 1, i, 0), "flow", 4);
         strobe_proto_fixed(&writer->event,
                            strobe_perfetto_number_at(batch, 3, i, 0) ? STROBE_EVENT_FLOW_END
                                                                      : STROBE_EVENT_FLOW,
                            (uint64_t)strobe_perfetto_number_at(batch, 2, i, 0));
-        strobe_proto_u(&writer->packet, STROBE_PACKET_TIMESTAMP, ts > 0 ? (uint64_t)ts : 0);
-        strobe_proto_u(&writer->packet, STROBE_PACKET_SEQUENCE, 1);
-        strobe_proto_message(&writer->packet, STROBE_PACKET_EVENT, &writer->event);
-        strobe_perfetto_end_packet(writer);
+        end_instant(writer, strobe_perfetto_number_at(batch, 0, i, 0));
     }
     return writer->out->error ? STROBE_ERR_IO : STROBE_OK;
 }
@@ -169,6 +195,11 @@ static enum strobe_err write_all(struct strobe_perfetto_out *writer)
                          "SELECT ts, track_id, flow_id, what = 'flow_end' FROM flow_event WHERE "
                          "trace_id = 0 ORDER BY ts",
                          put_flows, NULL);
+    if (!err)
+        err = each_batch(writer,
+                         "SELECT ts, track_id, text FROM message WHERE trace_id = 0 AND track_id "
+                         "IS NOT NULL ORDER BY ts",
+                         put_messages, NULL);
     if (!err)
         err = strobe_perfetto_zones(writer);
     strobe_map_free(&described);

@@ -6,7 +6,7 @@
 #include "base/out.h"
 #include "sql/columns.h"
 
-/* Write zones, spans, values of plots and flows of the first trace of the connection. Zones are put in the order of their begins
+/* Write zones, spans, values of plots, messages and flows of the first trace of the connection. Zones are put in the order of their begins
  * through a file without a name in $TMPDIR; memory is bounded. */
 enum strobe_err strobe_perfetto_write(struct strobe_sql *sql, struct strobe_out *out);
 

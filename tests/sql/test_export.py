@@ -49,7 +49,7 @@ class Replay:
     """A file of Perfetto's as its reader understands it: slices by track, values of counters, flows, names of tracks."""
 
     def __init__(self, data):
-        self.tracks, self.slices, self.counters, self.flows = {}, [], [], {}
+        self.tracks, self.slices, self.counters, self.flows, self.messages = {}, [], [], {}, []
         self.clocks, self.defaults, self.names, self.open = {}, {}, {}, {}
         for number, packet in fields(data):
             assert number == 1
@@ -85,6 +85,8 @@ class Replay:
         elif event[9] == 2:
             zone = self.open[track].pop()
             zone[2] = ts - zone[1]
+        elif event.get(22) == b"message":
+            self.messages.append((ts, event[23].decode()))
         elif 23 in event:
             self.flows.setdefault(int.from_bytes(event.get(47) or event[48], "little"), []).append((ts, 48 in event))
 
@@ -179,6 +181,13 @@ class Files(Export):
             for row in self.ask("SELECT * FROM flow_event ORDER BY ts", file):
                 flows.setdefault(row["flow_id"], []).append((row["ts"], row["what"] == "flow_end"))
             self.assertEqual(replay.flows, flows)
+            self.assertEqual(sorted(replay.messages), sorted((row["ts"], row["text"]) for row in self.ask("SELECT * FROM message", file)))
+
+    def test_what_a_format_has_no_place_for_is_said_with_its_count(self):
+        said = run("export", "--to", "perfetto", "-o", self.folder / "said.pftrace", self.demo).stderr
+        for what, kinds in (("frames", ("frame", "frame_start")), ("events of memory", ("alloc", "free", "discard", "block"))):
+            n = sum(json.loads(run("info", "--json", self.demo).stdout)["kinds"].get(kind, 0) for kind in kinds)
+            self.assertEqual(f"{what} ({n:,})" in said, n > 0, said)
 
     def test_perfetto_has_zones_that_end_long_after_others_began_in_the_order_of_their_begins(self):
         large = self.folder / "large.strobe"
@@ -341,7 +350,7 @@ class Readers(Export):
             out = self.folder / "run.pftrace"
             self.assertEqual(run("export", "-o", out, file).returncode, 0)
             done = subprocess.run(["node", pathlib.Path(__file__).parent / "trace_processor.mjs", dist, out,
-                                   by_name.format("slice WHERE dur >= 0 AND name != 'flow'"),
+                                   by_name.format("slice WHERE dur >= 0 AND name != 'flow' AND coalesce(category, '') != 'message'"),
                                    "SELECT t.name, count(*), sum(value) FROM counter c JOIN counter_track t ON t.id = c.track_id GROUP BY t.name ORDER BY t.name",
                                    "SELECT count(*) FROM flow", "SELECT name, value FROM stats WHERE value > 0 AND severity = 'error'"],
                                   capture_output=True, text=True, check=True)

@@ -3,9 +3,12 @@ import csv
 import io
 import os
 import platform
+import re
 import resource
+import shutil
 import signal
 import subprocess
+import sys
 import unittest
 
 import harness
@@ -226,6 +229,25 @@ class Jumps(HarmTest):
     def test_a_jump_out_of_a_wait_for_room_is_counted_off(self):
         ran = self.record(self.program("harm"), "jump-asleep", "20", whole=False, options=("--max-memory", "256K"))
         self.assertEqual((ran.code, ran.out), (0, "0\n"), ran.err)
+
+
+class Roots(harness.ProgramTest):
+    @unittest.skipIf(os.geteuid(), "chroot needs root")
+    def test_a_program_in_another_root_hears_nothing_of_libraries_that_are_not_there(self):
+        root, tool = self.path("root"), shutil.which("true")
+        listed = subprocess.run(["ldd", tool], capture_output=True, text=True, check=True).stdout
+        for file in [tool, *re.findall(r"(/\S+) \(0x", listed)]:
+            os.makedirs(root + os.path.dirname(file), exist_ok=True)
+            shutil.copy(os.path.realpath(file), root + file)
+        code, _, err = self.run_it(harness.STROBE, "record", "--memory", "-o", self.path("t.strobe"), "--", "chroot", root, tool)
+        self.assertEqual((code, [line for line in err.splitlines() if "ld.so" in line]), (0, []), err)
+
+    @unittest.skipIf(os.geteuid(), "chroot needs root")
+    def test_what_the_user_preloads_stays_in_another_root(self):
+        libc = "import ctypes, os, sys; c = ctypes.CDLL(None); c.getenv.restype = ctypes.c_char_p; os.chroot(sys.argv[1]); print(c.getenv(b'LD_PRELOAD').decode())"
+        mine = next(path for path in re.findall(r"(/\S+) \(0x", subprocess.run(["ldd", shutil.which("true")], capture_output=True, text=True, check=True).stdout) if "libc" in path)
+        code, out, err = self.run_it(harness.STROBE, "record", "-q", "--python", "off", "-o", self.path("t.strobe"), "--", sys.executable, "-c", libc, self.path("."), env={"LD_PRELOAD": mine})
+        self.assertEqual((code, out), (0, mine + "\n"), err)
 
 
 if __name__ == "__main__":

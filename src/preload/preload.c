@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "client/client.h"
@@ -67,18 +68,33 @@ void strobe_preload_wipe(void *at, size_t n_bytes)
         madvise(at, n_bytes, MADV_DONTNEED);
 }
 
+/* A holder that waits for a processor has one again within the naps, on a loaded machine too. One that was waited for in vain (a debugger
+ * stopped it, or it left by longjmp) is not waited for again. */
 bool strobe_preload_take(int *lock)
 {
-    enum { PATIENCE = 10000 };
-    int mine = (int)syscall(SYS_gettid), nobody = 0;
-    for (int i = 0; !__atomic_compare_exchange_n(lock, &nobody, mine, false, __ATOMIC_ACQUIRE,
+    enum { YIELDS = 64, NAPS = 1000 };
+    static int stuck; /* the last holder that was waited for in vain */
+    const struct timespec nap = {.tv_nsec = 100000};
+    int mine = (int)syscall(SYS_gettid), holder = 0, before = errno;
+    for (int i = 0; !__atomic_compare_exchange_n(lock, &holder, mine, false, __ATOMIC_ACQUIRE,
                                                  __ATOMIC_RELAXED);
          i++) {
-        if (nobody == mine || i == PATIENCE)
+        if (holder == mine ||
+            (i >= YIELDS && holder == __atomic_load_n(&stuck, __ATOMIC_RELAXED)))
             return false;
-        nobody = 0;
-        syscall(SYS_sched_yield);
+        if (i == YIELDS + NAPS) {
+            __atomic_store_n(&stuck, holder, __ATOMIC_RELAXED);
+            return false;
+        }
+        holder = 0;
+        if (i < YIELDS)
+            syscall(SYS_sched_yield);
+        else
+            syscall(SYS_nanosleep, &nap, NULL);
+        errno = before;
     }
+    if (__atomic_load_n(&stuck, __ATOMIC_RELAXED) == mine)
+        __atomic_store_n(&stuck, 0, __ATOMIC_RELAXED);
     return true;
 }
 

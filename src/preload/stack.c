@@ -61,6 +61,8 @@ static STROBE_PRELOAD_TLS struct {
 
 /* ---- rows ---- */
 
+enum { UNKNOWN = 15 }; /* packed, of a kind that no row has: it can't be looked up now, the stack is cut here */
+
 struct kept_row {
     uint64_t pc;     /* 0: empty, or being written */
     uint64_t packed; /* pack_row; 0: the address has none */
@@ -209,20 +211,24 @@ static struct module *find_module(uint64_t pc)
     return module;
 }
 
-/* Look a row up, one thread at a time. False: somebody else does, and this thread may be in his way: a signal handler. */
-static bool look_up(uint64_t pc, uint64_t *packed)
+/* Look a row up and keep it, one thread at a time. UNKNOWN: somebody else does, for too long, or this thread is in his way: a signal
+ * handler. */
+static uint64_t look_up(uint64_t pc, struct kept_row *kept)
 {
     int saved = errno;
     if (!strobe_preload_take(&tables.owner))
-        return false;
+        return UNKNOWN;
     struct strobe_cfi_row row = {0};
     struct module *module = find_module(pc);
     bool has_row =
         module && module->has_cfi && strobe_cfi_row(&module->cfi, pc - module->bias, &row);
-    *packed = has_row ? pack_row(&row) : 0;
+    uint64_t packed = has_row ? pack_row(&row) : 0;
+    __atomic_store_n(&kept->pc, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&kept->packed, packed, __ATOMIC_RELEASE);
+    __atomic_store_n(&kept->pc, pc, __ATOMIC_RELEASE);
     strobe_preload_give(&tables.owner);
     errno = saved;
-    return true;
+    return packed;
 }
 
 static uint64_t row_of(uint64_t pc)
@@ -232,12 +238,7 @@ static uint64_t row_of(uint64_t pc)
     if (__atomic_load_n(&kept->pc, __ATOMIC_ACQUIRE) == pc &&
         __atomic_load_n(&kept->packed, __ATOMIC_RELAXED) == packed)
         return packed;
-    if (!look_up(pc, &packed))
-        return 0;
-    __atomic_store_n(&kept->pc, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&kept->packed, packed, __ATOMIC_RELEASE);
-    __atomic_store_n(&kept->pc, pc, __ATOMIC_RELEASE);
-    return packed;
+    return look_up(pc, kept);
 }
 
 /* ---- the walk ---- */

@@ -185,6 +185,9 @@ int strobe_sql_needs_all(const struct strobe_sql_table *table, uint64_t wanted);
 
 /* facts.c: have the file open once more, as file->work. */
 enum strobe_err strobe_sql_open_work(struct strobe_sql_file *file);
+/* facts.c: a pass over the first file in the connection's own thread; the walk's trace is filled in, and told before it begins. */
+enum strobe_err strobe_sql_walk(struct strobe_sql *sql, struct strobe_walk *walk,
+                                const struct strobe_trace **trace);
 
 /* heap.c: before the first connection of the process; any thread, any number of times. */
 void strobe_sql_guard_heap(void);

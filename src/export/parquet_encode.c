@@ -46,14 +46,40 @@ static unsigned char *put_narrow(unsigned char *at, const uint32_t *values, uint
 {
     STROBE_ASSERT(width <= SMALL_WIDTH);
     switch (width) {
-#define CASE(n) \
-    case n:     \
-        return put_small(at, values, n_eights, n);
-        CASE(1)
-        CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12)
-            CASE(13) CASE(14) CASE(15) CASE(16)
-#undef CASE
-                default : return at;
+    case 1:
+        return put_small(at, values, n_eights, 1);
+    case 2:
+        return put_small(at, values, n_eights, 2);
+    case 3:
+        return put_small(at, values, n_eights, 3);
+    case 4:
+        return put_small(at, values, n_eights, 4);
+    case 5:
+        return put_small(at, values, n_eights, 5);
+    case 6:
+        return put_small(at, values, n_eights, 6);
+    case 7:
+        return put_small(at, values, n_eights, 7);
+    case 8:
+        return put_small(at, values, n_eights, 8);
+    case 9:
+        return put_small(at, values, n_eights, 9);
+    case 10:
+        return put_small(at, values, n_eights, 10);
+    case 11:
+        return put_small(at, values, n_eights, 11);
+    case 12:
+        return put_small(at, values, n_eights, 12);
+    case 13:
+        return put_small(at, values, n_eights, 13);
+    case 14:
+        return put_small(at, values, n_eights, 14);
+    case 15:
+        return put_small(at, values, n_eights, 15);
+    case 16:
+        return put_small(at, values, n_eights, 16);
+    default:
+        return at;
     }
 }
 

@@ -67,7 +67,8 @@ struct strobe_sql_pump;
 struct strobe_sql_keys {
     uint8_t id; /* facts: the row's number */
     uint8_t ts, track, process, name;
-    uint8_t after, before; /* hidden: bounds of ts, both inclusive, as arguments */
+    uint8_t after, before;     /* hidden: bounds of ts, both inclusive, as arguments */
+    uint8_t at_least, at_most; /* likewise of durations */
 };
 
 struct strobe_sql_table {

@@ -1,18 +1,39 @@
-"""diff.py STROBE PLANTED [--pairs 20] [--runs 5] [--slower 10]: how often `strobe diff` is wrong, and how often it finds what is there.
+"""diff.py STROBE PLANTED [--device PROGRAM] [--pairs 20] [--runs 5] [--slower 10 5]: how often `strobe diff` is wrong, and how often it finds what is there.
 
-Records sets of RUNS runs of a program, in turns, and compares pairs of sets: of the same program, where every verdict is false, and with one
-zone made slower by so many percent, which should be found. Prints counts and shares; CPU time is what the program spins by, but zones are
-judged by wall time, as everybody's are: on a loaded machine the answer is mostly "can't tell", which is right there.
-SPDX-License-Identifier: MIT"""
+Records sets of RUNS runs of each program, in turns, and compares pairs of sets: of the same program, where every verdict is false, and with one
+zone made slower by so many percent, which should be found. Programs: PLANTED (of tests/explain), a Python program of its own, and one on a
+device's stand-in (strobe-device-add). Prints counts and shares beside their bars. CPU time is what the programs spin by, but zones are
+judged by wall time, as everybody's are: where a zone deviates by more than 1 % between runs the answer is mostly "can't tell", which is right
+there; such comparisons are counted apart.  SPDX-License-Identifier: MIT"""
 import argparse
 import json
+import math
 import os
 import pathlib
+import statistics
 import subprocess
+import sys
 import tempfile
 
 UNDECIDED = "can't tell"
 FALSE = ("slower", "faster", "new", "gone")
+MOST_FALSE = 0.03
+LEAST_FOUND = {5: {10: 0.9, 5: 0.55}, 3: {10: 0.8, 5: 0.25}}  # by runs a side and percent: of zones that deviate by STEADY at most
+STEADY = 0.01
+PYTHON = """import sys, time
+import strobe
+def spin(us):
+    end = time.thread_time_ns() + us * 1000
+    while time.thread_time_ns() < end:
+        pass
+percent = int(sys.argv[1]) if len(sys.argv) > 1 else 0
+for _ in range(20):
+    for i in range(8):
+        with strobe.zone(f"part {i}"):
+            spin(300 + 50 * i)
+    with strobe.zone("crunch"):
+        spin(2000 + 20 * percent)
+"""
 
 
 def compare(strobe, folder, before, after, runs):
@@ -23,26 +44,72 @@ def compare(strobe, folder, before, after, runs):
     return {row["name"]: row for row in json.loads(done.stdout)["zones"]}
 
 
+def deviation(strobe, folder, zone):
+    """Of the logarithms of a zone's mean durations between the runs of a side, both sides together."""
+    squares, degrees = 0.0, 0
+    for side in "ab":
+        logs = []
+        for file in pathlib.Path(folder).glob(f"{side}*.strobe"):
+            text = subprocess.run([strobe, "query", "--format", "csv", file, f"SELECT avg(dur) FROM zone WHERE name = '{zone}'"], check=True, capture_output=True, text=True).stdout
+            logs.append(math.log(float(text.split()[-1])))
+        squares += sum((one - statistics.fmean(logs)) ** 2 for one in logs)
+        degrees += len(logs) - 1
+    return math.sqrt(squares / degrees)
+
+
+def programs(options, folder):
+    """{name: (command, whether a percentage may follow)}"""
+    script = pathlib.Path(folder) / "work.py"
+    script.write_text(PYTHON)
+    found = {"C": (f"{pathlib.Path(options.planted).resolve()} work 20", True)}
+    if options.python_path:
+        found["Python"] = (f"env PYTHONPATH={pathlib.Path(options.python_path).resolve()} {sys.executable} {script}", True)
+    if options.device:
+        found["device"] = (f"{pathlib.Path(options.device).resolve()} 3", False)
+    return found
+
+
+def says(value, bar, is_most):
+    return f"bar {100 * bar:.0f} %: {'holds' if (value <= bar if is_most else value >= bar) else 'MISSED'}"
+
+
+def measure_equal(options, folder, name, command):
+    comparisons = wrong = 0
+    for _ in range(options.pairs):
+        rows = compare(options.strobe, folder, command, command, options.runs)
+        comparisons += len(rows)
+        wrong += sum(row["verdict"] in FALSE for row in rows.values())
+    share = wrong / max(1, comparisons)
+    print(f"{name}, equal sets: {wrong} false verdicts in {comparisons} comparisons ({100 * share:.1f} %; {says(share, MOST_FALSE, True)})", flush=True)
+
+
+def measure_slower(options, folder, name, command, percent):
+    rows, steady = [], []
+    for _ in range(options.pairs):
+        rows.append(compare(options.strobe, folder, command, f"{command} {percent}", options.runs)["crunch"])
+        if deviation(options.strobe, folder, "crunch") <= STEADY:
+            steady.append(rows[-1])
+    found, bar = sum(row["verdict"] == "slower" for row in steady), LEAST_FOUND.get(options.runs, {}).get(percent)
+    judged = f"; {says(found / len(steady), bar, False)}" if bar and steady else ""
+    print(f"{name}, +{percent} %: found in {found} of {len(steady)} steady ones{judged}; undecided in {sum(row['verdict'] == UNDECIDED for row in rows)} of {len(rows)}, "
+          f"in the wrong direction in {sum(row['verdict'] == 'faster' for row in rows)}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("strobe")
     parser.add_argument("planted", help="the program of tests/explain")
+    parser.add_argument("--python-path", help="the folder of the package strobe: a Python program too")
+    parser.add_argument("--device", help="a program on a device's stand-in too")
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--slower", type=int, nargs="*", default=[10, 5])
     options = parser.parse_args()
-    plain = f"{pathlib.Path(options.planted).resolve()} work 20"
     with tempfile.TemporaryDirectory(prefix="strobe-diff-") as folder:
-        comparisons = wrong = 0
-        for _ in range(options.pairs):
-            rows = compare(options.strobe, folder, plain, plain, options.runs)
-            comparisons += len(rows)
-            wrong += sum(row["verdict"] in FALSE for row in rows.values())
-        print(f"equal sets: {wrong} false verdicts in {comparisons} comparisons ({100 * wrong / max(1, comparisons):.1f} %)", flush=True)
-        for percent in options.slower:
-            verdicts = [compare(options.strobe, folder, plain, f"{plain} {percent}", options.runs)["crunch"]["verdict"] for _ in range(options.pairs)]
-            print(f"+{percent} %: found in {verdicts.count('slower')} of {len(verdicts)}, undecided in {verdicts.count(UNDECIDED)}",
-                  flush=True)
+        for name, (command, may_slow) in programs(options, folder).items():
+            measure_equal(options, folder, name, command)
+            for percent in options.slower if may_slow else ():
+                measure_slower(options, folder, name, command, percent)
 
 
 if __name__ == "__main__":

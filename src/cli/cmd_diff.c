@@ -174,7 +174,15 @@ static int record_run(const char *command, const char *path)
     const char *words[] = {"strobe", "record", "-q", "-o", path, "--", "sh", "-c", command, NULL};
     pid_t pid;
     int status = 0;
-    int code = posix_spawn(&pid, "/proc/self/exe", NULL, NULL, (char *const *)words, environ);
+    posix_spawn_file_actions_t actions;
+    int code = posix_spawn_file_actions_init(&actions);
+    if (!code) { /* what it prints is none of the report, which may be JSON */
+        code = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+        if (!code)
+            code =
+                posix_spawn(&pid, "/proc/self/exe", &actions, NULL, (char *const *)words, environ);
+        posix_spawn_file_actions_destroy(&actions);
+    }
     if (code) {
         strobe_cli_error("diff", "strobe record could not be started: %s", strerror(code));
         return 0;

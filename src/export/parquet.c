@@ -1,7 +1,7 @@
 /* parquet.c - see parquet.h.
  *
  * A file is "PAR1", row groups, the footer, its length, "PAR1". A row group has a chunk per column: a dictionary page, where it
- * has one, and one data page, both packed by zstd. Every column may be NULL: a bit per row says so (definition level).
+ * has one, and one data page, both packed by zstd where that gains something. Every column may be NULL: a bit per row says so (definition level).
  * Which encoding: times and ids as differences, other numbers as codes of a dictionary as long as that is small, else plain;
  * ENUM columns always by a dictionary. All are encodings that readers of 2015 know, but for the differences (2016).
  * SPDX-License-Identifier: MIT */
@@ -17,20 +17,23 @@
 
 #include "base/array.h"
 #include "base/assert.h"
-#include "base/map.h"
 #include "export/parquet_encode.h"
+#include "export/parquet_numbers.h"
 #include "export/thrift.h"
 
 enum { PLAIN = 0, PLAIN_DICTIONARY = 2, RLE = 3, DELTA = 5, RLE_DICTIONARY = 8 }; /* encodings */
-enum { CODEC_ZSTD = 6, ZSTD_LEVEL = 1 };
-enum { MAX_DICTIONARY = 1 << 15, TRIAL = 4096, NEAR = 1 << 16 };
+enum { CODEC_NONE = 0, CODEC_ZSTD = 6, ZSTD_LEVEL = 1 };
+enum {
+    WORTH = 32,
+    UNPACKED = 15
+}; /* packing saves one byte in so many; if not, groups until the next trial */
 
 /* The parts of a column chunk that the footer needs. */
 struct chunk {
     uint64_t at, dictionary_at; /* of its pages in the file; dictionary_at 0: none */
     uint64_t n_bytes, n_raw;    /* of the pages with their heads, packed and not */
     uint32_t n_values, n_nulls;
-    int encoding;
+    int encoding, codec;
     uint8_t has_range;
     uint8_t n_range;        /* bytes of least and most */
     char least[8], most[8]; /* little-endian */
@@ -41,11 +44,14 @@ struct picked {
     const struct strobe_column *column; /* borrowed */
     const uint32_t *rows;               /* borrowed */
     uint32_t n_rows, n_nulls;
+    int is_same; /* no row is NULL, and all are the same */
 };
 
 struct column {
     char *name; /* owned */
     enum strobe_column_type type;
+    uint8_t
+        n_unpacked; /* row groups to come that are not packed, since the last one gained nothing */
 };
 
 struct strobe_parquet {
@@ -65,12 +71,7 @@ struct strobe_parquet {
     char *packed; /* owned */
     size_t packed_room;
     ZSTD_CCtx *zstd; /* owned */
-    /* A dictionary of numbers: */
-    int64_t *dictionary; /* owned: MAX_DICTIONARY */
-    uint32_t n_dictionary;
-    uint32_t
-        *near; /* owned: NEAR, all 0 between uses: codes + 1 of numbers that are near the least */
-    struct strobe_map far; /* codes of the others */
+    struct strobe_parquet_numbers numbers;
 };
 
 static enum strobe_err put_bytes(struct strobe_parquet *file, const void *bytes, size_t n)
@@ -109,9 +110,7 @@ void strobe_parquet_drop(struct strobe_parquet *file)
     free(file->part);
     strobe_out_free(&file->page);
     strobe_out_free(&file->head);
-    free(file->dictionary);
-    free(file->near);
-    strobe_map_free(&file->far);
+    strobe_parquet_numbers_free(&file->numbers);
     ZSTD_freeCCtx(file->zstd);
     free(file);
 }
@@ -141,9 +140,8 @@ enum strobe_err strobe_parquet_open(const char *path, const struct strobe_column
     file->first = first;
     file->path = strdup(path);
     file->zstd = ZSTD_createCCtx();
-    file->dictionary = malloc(MAX_DICTIONARY * sizeof *file->dictionary);
-    file->near = calloc(NEAR, sizeof *file->near);
-    enum strobe_err err = file->path && file->zstd && file->dictionary && file->near &&
+    enum strobe_err err = file->path && file->zstd &&
+                                  !strobe_parquet_numbers_start(&file->numbers) &&
                                   asprintf(&file->part, "%s.part", path) > 0
                               ? name_columns(file, reader)
                               : STROBE_ERR_NOMEM;
@@ -173,22 +171,37 @@ static enum strobe_err make_room(struct strobe_parquet *file, uint32_t n_rows)
 
 /* ---- pages ---- */
 
-/* The head of a page, and the page packed. */
-static enum strobe_err put_page(struct strobe_parquet *file, struct chunk *chunk, int is_dictionary,
-                                uint32_t n_values)
+/* The bytes of the page at hand as the chunk's codec has them. */
+static enum strobe_err pack_page(struct strobe_parquet *file, const struct chunk *chunk,
+                                 const char **out, size_t *n_out)
 {
-    struct strobe_out *head = &file->head;
     size_t room = ZSTD_compressBound(file->page.len);
+    *out = file->page.at;
+    *n_out = file->page.len;
     if (file->page.error)
         return STROBE_ERR_NOMEM;
     if (file->page.len > INT32_MAX)
         return STROBE_ERR_LIMIT;
+    if (chunk->codec == CODEC_NONE)
+        return STROBE_OK;
     if (STROBE_ARRAY_RESERVE(file->packed, file->packed_room, room))
         return STROBE_ERR_NOMEM;
-    size_t n = ZSTD_compressCCtx(file->zstd, file->packed, file->packed_room, file->page.at,
-                                 file->page.len, ZSTD_LEVEL);
-    if (ZSTD_isError(n))
-        return STROBE_ERR_NOMEM;
+    *out = file->packed;
+    *n_out = ZSTD_compressCCtx(file->zstd, file->packed, file->packed_room, file->page.at,
+                               file->page.len, ZSTD_LEVEL);
+    return ZSTD_isError(*n_out) ? STROBE_ERR_NOMEM : STROBE_OK;
+}
+
+/* The head of a page, and the page. */
+static enum strobe_err put_page(struct strobe_parquet *file, struct chunk *chunk, int is_dictionary,
+                                uint32_t n_values)
+{
+    struct strobe_out *head = &file->head;
+    const char *bytes;
+    size_t n;
+    enum strobe_err err = pack_page(file, chunk, &bytes, &n);
+    if (err)
+        return err;
     strobe_out_clear(head);
     strobe_thrift_i32(head, 1, is_dictionary ? 2 : 0); /* type of the page */
     strobe_thrift_i32(head, 1, (int32_t)file->page.len);
@@ -206,8 +219,8 @@ static enum strobe_err put_page(struct strobe_parquet *file, struct chunk *chunk
         return STROBE_ERR_NOMEM;
     chunk->n_raw += head->len + file->page.len;
     chunk->n_bytes += head->len + n;
-    enum strobe_err err = put_bytes(file, head->at, head->len);
-    return err ? err : put_bytes(file, file->packed, n);
+    err = put_bytes(file, head->at, head->len);
+    return err ? err : put_bytes(file, bytes, n);
 }
 
 static void put_u32(struct strobe_out *out, uint32_t value)
@@ -293,71 +306,17 @@ static void put_plain(struct strobe_out *page, const int64_t *values, uint32_t n
 }
 
 /* The range of numbers, for readers that skip row groups. */
-static void note_range(const struct strobe_parquet *file, struct chunk *chunk, uint32_t n,
-                       size_t width, int64_t *least, int64_t *most)
+static void note_range(struct chunk *chunk, const int64_t *values, uint32_t n, size_t width)
 {
-    *least = *most = n ? file->values[0] : 0;
+    int64_t least = n ? values[0] : 0, most = least;
     for (uint32_t i = 1; i < n; i++) {
-        *least = file->values[i] < *least ? file->values[i] : *least;
-        *most = file->values[i] > *most ? file->values[i] : *most;
+        least = values[i] < least ? values[i] : least;
+        most = values[i] > most ? values[i] : most;
     }
     chunk->has_range = n > 0;
     chunk->n_range = (uint8_t)width;
-    memcpy(chunk->least, least, width);
-    memcpy(chunk->most, most, width);
-}
-
-/* The code of a number that is far from the least. 0: no memory. */
-static int find_far_code(struct strobe_parquet *file, int64_t value, uint32_t *code)
-{
-    uint64_t *found;
-    if (strobe_map_add(&file->far, (uint64_t)value, &found))
-        return 0;
-    if (!*found)
-        *found = file->n_dictionary + 1ull; /* its code + 1: the caller adds it to the dictionary */
-    *code = (uint32_t)*found;
-    return 1;
-}
-
-/* Codes of the numbers from..to. 0: the dictionary would be too large. */
-static int find_some_codes(struct strobe_parquet *file, uint32_t from, uint32_t to, int64_t least)
-{
-    for (uint32_t i = from; i < to; i++) {
-        int64_t value = file->values[i];
-        uint64_t distance = (uint64_t)value - (uint64_t)least;
-        uint32_t code = 0;
-        if (distance < NEAR)
-            code = file->near[distance];
-        else if (!find_far_code(file, value, &code))
-            return 0;
-        if (!code || code > file->n_dictionary) {
-            if (file->n_dictionary == MAX_DICTIONARY)
-                return 0;
-            file->dictionary[file->n_dictionary++] = value;
-            code = file->n_dictionary;
-            if (distance < NEAR)
-                file->near[distance] = code;
-        }
-        file->codes[i] = code - 1;
-    }
-    return 1;
-}
-
-/* Codes of a dictionary of the numbers. 0: it would be too large to be worth it. */
-static int find_codes(struct strobe_parquet *file, uint32_t n, int64_t least)
-{
-    uint32_t n_trial = n < TRIAL + 1 ? n : TRIAL + 1;
-    file->n_dictionary = 0;
-    strobe_map_free(&file->far);
-    int is_worth_it = find_some_codes(file, 0, n_trial, least) &&
-                      !(n > TRIAL && file->n_dictionary > TRIAL / 2) &&
-                      find_some_codes(file, n_trial, n, least);
-    for (uint32_t i = 0; i < file->n_dictionary; i++) {
-        uint64_t distance = (uint64_t)file->dictionary[i] - (uint64_t)least;
-        if (distance < NEAR)
-            file->near[distance] = 0;
-    }
-    return is_worth_it;
+    memcpy(chunk->least, &least, width);
+    memcpy(chunk->most, &most, width);
 }
 
 static int is_steady(const char *name)
@@ -384,28 +343,50 @@ static enum strobe_err put_coded(struct strobe_parquet *file, struct chunk *chun
     return err ? err : put_page(file, chunk, 0, picked->n_rows);
 }
 
+/* 1: no row of the column is NULL, and all are the same. */
+static int is_same(const struct picked *picked, uint32_t n_batch)
+{
+    const struct strobe_column *column = picked->column;
+    size_t width = strobe_column_width(column->type);
+    const char *values = column->values;
+    return n_batch && width && !column->n_nulls &&
+           !memcmp(values, values + width, (n_batch - 1) * width);
+}
+
+/* Numbers by a dictionary. 0: it would be too large to be worth it. */
+static int code_numbers(struct strobe_parquet *file, const struct picked *picked, uint32_t *n)
+{
+    const struct strobe_column *column = picked->column;
+    if (picked->is_same) {
+        *n = picked->n_rows;
+        file->numbers.values[0] = strobe_column_width(column->type) == 8
+                                      ? *(const int64_t *)column->values
+                                      : *(const int32_t *)column->values;
+        file->numbers.n = *n > 0;
+        return 1;
+    }
+    *n = gather(file, picked);
+    return strobe_parquet_numbers_code(&file->numbers, file->values, *n, file->codes);
+}
+
 static enum strobe_err put_numbers(struct strobe_parquet *file, struct chunk *chunk,
                                    const struct column *what, const struct picked *picked)
 {
     size_t width = strobe_column_width(what->type);
-    uint32_t n = gather(file, picked);
-    int64_t least = 0, most = 0;
-    if (what->type != STROBE_COLUMN_REAL)
-        note_range(file, chunk, n, width, &least, &most);
+    uint32_t n;
+    int is_real = what->type == STROBE_COLUMN_REAL;
     int is_delta = what->type == STROBE_COLUMN_INT && is_steady(what->name);
-    int is_coded = 0;
-    if (!is_delta && what->type != STROBE_COLUMN_REAL && least == most) { /* one number, or none */
-        file->dictionary[0] = least;
-        file->n_dictionary = n > 0;
-        is_coded = 1;
-    } else if (!is_delta && what->type != STROBE_COLUMN_REAL) {
-        is_coded = find_codes(file, n, least);
-    }
-    if (is_coded) {
+    if (!is_real && !is_delta && code_numbers(file, picked, &n)) {
+        const struct strobe_parquet_numbers *numbers = &file->numbers;
+        note_range(chunk, numbers->values, numbers->n, width);
         strobe_out_clear(&file->page);
-        put_plain(&file->page, file->dictionary, file->n_dictionary, width);
-        return put_coded(file, chunk, picked, n, file->n_dictionary);
+        put_plain(&file->page, numbers->values, numbers->n, width);
+        return put_coded(file, chunk, picked, n, numbers->n);
     }
+    if (is_real || is_delta)
+        n = gather(file, picked);
+    if (!is_real)
+        note_range(chunk, file->values, n, width);
     put_levels(file, picked);
     chunk->encoding = is_delta ? DELTA : PLAIN;
     if (is_delta)
@@ -428,12 +409,16 @@ static enum strobe_err put_names(struct strobe_parquet *file, struct chunk *chun
                                  const struct picked *picked)
 {
     const struct strobe_column_texts *texts = &picked->column->texts;
-    uint32_t n = gather(file, picked), n_used = 0;
+    uint32_t n = picked->is_same ? picked->n_rows : gather(file, picked), n_used = 0;
     uint32_t *places = calloc((size_t)texts->n + 1, sizeof *places);
     if (!places)
         return STROBE_ERR_NOMEM;
     strobe_out_clear(&file->page);
-    for (uint32_t i = 0; i < n; i++) {
+    if (picked->is_same && n) {
+        put_text(&file->page, texts, (uint32_t) * (const int32_t *)picked->column->values);
+        n_used = 1;
+    }
+    for (uint32_t i = 0; !picked->is_same && i < n; i++) {
         uint32_t code = (uint32_t)file->values[i];
         STROBE_ASSERT(code < texts->n);
         if (!places[code]) {
@@ -468,18 +453,33 @@ static uint32_t count_nulls(const struct picked *picked, uint32_t n_batch)
     return n;
 }
 
-static enum strobe_err put_chunk(struct strobe_parquet *file, const struct column *what,
-                                 const struct picked *picked)
+static enum strobe_err put_values(struct strobe_parquet *file, struct chunk *chunk,
+                                  const struct column *what, const struct picked *picked)
 {
-    struct chunk *chunk = STROBE_ARRAY_PUSH(file->chunks, file->n_chunks, file->chunks_room);
-    if (!chunk)
-        return STROBE_ERR_NOMEM;
-    *chunk = (struct chunk){.at = file->at, .n_values = picked->n_rows, .n_nulls = picked->n_nulls};
     if (what->type == STROBE_COLUMN_ENUM)
         return put_names(file, chunk, picked);
     if (what->type == STROBE_COLUMN_TEXT)
         return put_texts(file, chunk, picked);
     return put_numbers(file, chunk, what, picked);
+}
+
+/* A chunk, packed where that is worth its time: what gained nothing is tried again after some groups. */
+static enum strobe_err put_chunk(struct strobe_parquet *file, struct column *what,
+                                 const struct picked *picked)
+{
+    struct chunk *chunk = STROBE_ARRAY_PUSH(file->chunks, file->n_chunks, file->chunks_room);
+    if (!chunk)
+        return STROBE_ERR_NOMEM;
+    *chunk = (struct chunk){.at = file->at,
+                            .n_values = picked->n_rows,
+                            .n_nulls = picked->n_nulls,
+                            .codec = what->n_unpacked ? CODEC_NONE : CODEC_ZSTD};
+    enum strobe_err err = put_values(file, chunk, what, picked);
+    if (what->n_unpacked)
+        what->n_unpacked--;
+    else if (chunk->n_bytes > chunk->n_raw - chunk->n_raw / WORTH)
+        what->n_unpacked = UNPACKED;
+    return err;
 }
 
 enum strobe_err strobe_parquet_put(struct strobe_parquet *file,
@@ -496,6 +496,7 @@ enum strobe_err strobe_parquet_put(struct strobe_parquet *file,
         struct picked picked = {
             .column = &batch->columns[file->first + i], .rows = rows, .n_rows = n_rows};
         picked.n_nulls = count_nulls(&picked, batch->n_rows);
+        picked.is_same = is_same(&picked, batch->n_rows);
         err = put_chunk(file, &file->columns[i], &picked);
     }
     return err;
@@ -564,7 +565,7 @@ static void put_chunk_facts(struct strobe_out *out, const struct column *column,
         strobe_thrift_varint(out, strobe_thrift_zigzag(PLAIN));
     strobe_thrift_list(out, 1, STROBE_THRIFT_BINARY, 1);
     strobe_thrift_bytes(out, column->name, strlen(column->name));
-    strobe_thrift_i32(out, 1, CODEC_ZSTD);
+    strobe_thrift_i32(out, 1, chunk->codec);
     strobe_thrift_int(out, 1, chunk->n_values);
     strobe_thrift_int(out, 1, (int64_t)chunk->n_raw);
     strobe_thrift_int(out, 1, (int64_t)chunk->n_bytes);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "export/thrift.h"
 
 enum { BLOCK = 128, PIECES = 4, PIECE = BLOCK / PIECES };
@@ -20,24 +21,73 @@ static inline void put_word(unsigned char *at, uint64_t word)
 }
 
 /* Widths up to 16: four values fit a word. */
-static inline void put_small(unsigned char *at, const uint64_t *values, unsigned width)
+static inline __attribute__((always_inline)) unsigned char *
+put_small(unsigned char *at, const uint32_t *values, uint32_t n_eights, unsigned width)
 {
-    uint64_t low = values[0] | values[1] << width | values[2] << 2 * width | values[3] << 3 * width;
-    uint64_t high =
-        values[4] | values[5] << width | values[6] << 2 * width | values[7] << 3 * width;
-    unsigned __int128 all = low | (unsigned __int128)high << 4 * width;
-    put_word(at, (uint64_t)all);
-    put_word(at + 8, (uint64_t)(all >> 64));
+    for (; n_eights; n_eights--, values += EIGHT, at += width) {
+        uint64_t low = values[0] | (uint64_t)values[1] << width | (uint64_t)values[2] << 2 * width |
+                       (uint64_t)values[3] << 3 * width;
+        uint64_t high = values[4] | (uint64_t)values[5] << width |
+                        (uint64_t)values[6] << 2 * width | (uint64_t)values[7] << 3 * width;
+        if (width <= SMALL_WIDTH / 2) {
+            put_word(at, low | high << 4 * width);
+        } else {
+            unsigned __int128 all = low | (unsigned __int128)high << 4 * width;
+            put_word(at, (uint64_t)all);
+            put_word(at + 8, (uint64_t)(all >> 64));
+        }
+    }
+    return at;
 }
 
+/* A loop of its own per width: shifts by constants. */
+static unsigned char *put_narrow(unsigned char *at, const uint32_t *values, uint32_t n_eights,
+                                 unsigned width)
+{
+    STROBE_ASSERT(width <= SMALL_WIDTH);
+    switch (width) {
+    case 1:
+        return put_small(at, values, n_eights, 1);
+    case 2:
+        return put_small(at, values, n_eights, 2);
+    case 3:
+        return put_small(at, values, n_eights, 3);
+    case 4:
+        return put_small(at, values, n_eights, 4);
+    case 5:
+        return put_small(at, values, n_eights, 5);
+    case 6:
+        return put_small(at, values, n_eights, 6);
+    case 7:
+        return put_small(at, values, n_eights, 7);
+    case 8:
+        return put_small(at, values, n_eights, 8);
+    case 9:
+        return put_small(at, values, n_eights, 9);
+    case 10:
+        return put_small(at, values, n_eights, 10);
+    case 11:
+        return put_small(at, values, n_eights, 11);
+    case 12:
+        return put_small(at, values, n_eights, 12);
+    case 13:
+        return put_small(at, values, n_eights, 13);
+    case 14:
+        return put_small(at, values, n_eights, 14);
+    case 15:
+        return put_small(at, values, n_eights, 15);
+    case 16:
+        return put_small(at, values, n_eights, 16);
+    default:
+        return at;
+    }
+}
+
+/* Any width. */
 static unsigned char *put_eight(unsigned char *at, const uint64_t *values, unsigned width)
 {
     unsigned __int128 bits = 0;
     unsigned n_bits = 0;
-    if (width <= SMALL_WIDTH) {
-        put_small(at, values, width);
-        return at + width;
-    }
     for (int i = 0; i < EIGHT; i++) {
         bits |= (unsigned __int128)values[i] << n_bits;
         for (n_bits += width; n_bits >= 32; n_bits -= 32, bits >>= 32, at += 4)
@@ -58,18 +108,31 @@ unsigned strobe_parquet_width(uint32_t max)
     return max ? width_of(max) : 1;
 }
 
+static unsigned char *put_piece(unsigned char *at, const uint64_t *rest, unsigned width)
+{
+    uint32_t narrow[PIECE];
+    if (width <= SMALL_WIDTH) {
+        for (unsigned i = 0; i < PIECE; i++)
+            narrow[i] = (uint32_t)rest[i];
+        return put_narrow(at, narrow, PIECE / EIGHT, width);
+    }
+    for (unsigned i = 0; i < PIECE; i += EIGHT)
+        at = put_eight(at, rest + i, width);
+    return at;
+}
+
 /* One block: the least difference, the widths of the pieces, their bits. */
-static void put_block(struct strobe_out *out, const uint64_t *deltas, unsigned n, int64_t least)
+static void put_block(struct strobe_out *out, uint64_t *deltas, unsigned n, int64_t least)
 {
     unsigned char widths[PIECES];
-    uint64_t rest[BLOCK];
-    for (unsigned i = 0; i < n; i++)
-        rest[i] = deltas[i] - (uint64_t)least;
-    memset(rest + n, 0, (BLOCK - n) * sizeof *rest);
+    for (unsigned i = 0; i < BLOCK; i++)
+        deltas[i] -= (uint64_t)least;
+    if (n < BLOCK)
+        memset(deltas + n, 0, (BLOCK - n) * sizeof *deltas);
     for (unsigned piece = 0; piece < PIECES; piece++) {
         uint64_t all = 0;
         for (unsigned i = 0; i < PIECE; i++)
-            all |= rest[piece * PIECE + i];
+            all |= deltas[piece * PIECE + i];
         widths[piece] = (unsigned char)width_of(all);
     }
     strobe_thrift_varint(out, strobe_thrift_zigzag(least));
@@ -78,8 +141,8 @@ static void put_block(struct strobe_out *out, const uint64_t *deltas, unsigned n
     if (!room)
         return;
     unsigned char *at = (unsigned char *)room;
-    for (unsigned i = 0; i < BLOCK; i += EIGHT)
-        at = put_eight(at, rest + i, widths[i / PIECE]);
+    for (unsigned piece = 0; piece < PIECES; piece++)
+        at = put_piece(at, deltas + piece * PIECE, widths[piece]);
     out->len += (size_t)((char *)at - room);
 }
 
@@ -90,7 +153,7 @@ void strobe_parquet_delta(struct strobe_out *out, const int64_t *values, uint32_
     strobe_thrift_varint(out, n);
     strobe_thrift_varint(out, strobe_thrift_zigzag(n ? values[0] : 0));
     for (uint32_t at = 1; at < n; at += BLOCK) {
-        uint64_t deltas[BLOCK];
+        uint64_t deltas[BLOCK] = {0};
         unsigned count = n - at < BLOCK ? n - at : BLOCK;
         int64_t least = INT64_MAX;
         for (unsigned i = 0; i < count; i++) {
@@ -124,7 +187,10 @@ void strobe_parquet_hybrid(struct strobe_out *out, const uint32_t *codes, uint32
     if (!room)
         return;
     unsigned char *at = (unsigned char *)room;
-    for (uint32_t i = 0; i < n; i += EIGHT) {
+    uint32_t n_whole = width <= SMALL_WIDTH ? n / EIGHT : 0;
+    if (n_whole)
+        at = put_narrow(at, codes, n_whole, width);
+    for (uint32_t i = n_whole * EIGHT; i < n; i += EIGHT) {
         uint64_t values[EIGHT] = {0};
         for (uint32_t k = 0; k < EIGHT && i + k < n; k++)
             values[k] = codes[i + k];

@@ -3,12 +3,12 @@
  * Every track is a packet sequence of its own: its clock counts from its first event in steps between packets, its names are
  * numbered once, its track need not be said. That makes 27 bytes a zone of 42.
  *
- * Zones come in the order of their ends and are written in that of their begins; a zone's id is its place among the begins of its
- * track, and its end is due when the next one begins at its depth or above. A batch of zones is sorted by track and id. Late are
- * those that began before a zone of an earlier batch: long ones, and few. So there are two passes over the same batches:
+ * Zones come part by part, in the order of their ends, and are written in that of their begins; a zone's place is its number among the
+ * events of its thread, and its end is due when the next one begins at its depth or above. Late are those that began in an earlier
+ * part: long ones, and few. So there are two passes over the same parts:
  *
  *   1  keeps the late ones, MAX_LATE at the most
- *   2  writes the others, and each late one before the first that began after it
+ *   2  writes the others, sorted by their places, and each late one before the first that began after it
  *
  * What has no place (fibers, spans, zones whose begin is not known), and everything where too many are late, is sorted in a file.
  *
@@ -26,19 +26,16 @@
 #include "base/assert.h"
 #include "base/sort.h"
 #include "export/row_order.h"
+#include "sql/table.h"
 
 enum { CLOCK_STEPS = 64 };
 enum {
     SORT_BYTES = 32 << 20,
     MAX_LATE = 1 << 19, /* 56 bytes each */
-    PLACE_BITS = 40,    /* of an id: above them is the thread (sql/table.h) */
-    EVENT_ROOM = 64,    /* of a packet with an event and no name */
+    MAX_SPREAD = 4, /* places per zone of a part, up to which they are sorted by one look at each */
+    EVENT_ROOM = 64, /* of a packet with an event and no name */
+    MIDDLE_ROOM = 16,
 };
-
-/* Columns of a batch. */
-enum { ID, TS, DUR, DEPTH, NAME, TRACK, PROCESS, STATE, N_COLUMNS };
-static const char *const columns[N_COLUMNS] = {"id",   "ts",       "dur",        "depth",
-                                               "name", "track_id", "process_id", "state"};
 
 /* A zone on its way. */
 struct item {
@@ -59,6 +56,8 @@ struct open_zone {
 struct sequence {
     uint32_t number; /* 0: not begun */
     int64_t last_ts;
+    unsigned char middle[MIDDLE_ROOM]; /* of its events' packets: what is the same in all */
+    uint32_t n_middle;
     struct open_zone *open; /* owned */
     uint32_t n_open, open_room;
     uint8_t *seen; /* owned: a bit per name that it has */
@@ -68,7 +67,7 @@ struct sequence {
 /* A track whose zones have places. */
 struct track {
     struct sequence sequence;
-    int64_t most;      /* the latest order of the batches so far; -1: none */
+    uint64_t n_places; /* of the parts so far: all are below */
     struct item *late; /* owned: in order in the second pass */
     uint32_t n_late, late_room;
     uint32_t n_written; /* of them */
@@ -76,14 +75,18 @@ struct track {
 
 struct zones {
     struct strobe_perfetto_out *writer; /* borrowed */
+    const struct strobe_trace *trace;   /* borrowed: that is walked */
+    struct strobe_clock_part part;      /* that the last time lay in */
     struct strobe_sort *sort;           /* owned: what has no place */
     struct strobe_row_order order;
-    struct strobe_map track_ids; /* index in tracks, by id */
-    struct track *tracks;        /* owned */
+    uint32_t *slots; /* owned: by place, number of a zone + 1; all 0 between uses */
+    uint32_t slots_room;
+    struct track *tracks; /* owned: by thread */
     uint32_t tracks_room;
     uint32_t n_late;
     uint8_t all_sorted; /* too many are late: all go to the sort */
-    uint32_t *names;    /* owned: of a batch's codes, numbers of names; 0: not known yet */
+    uint8_t is_second;
+    uint32_t *names; /* owned: by location, number of its name; 0: not known yet */
     uint32_t names_room;
     /* Of the sort's output: */
     struct sequence sequence;
@@ -99,6 +102,20 @@ static void free_sequence(struct sequence *sequence)
 
 /* ---- packets ---- */
 
+static inline unsigned char *put_varint(unsigned char *at, uint64_t value)
+{
+    for (; value >= 128; value >>= 7)
+        *at++ = (unsigned char)(value | 128);
+    *at++ = (unsigned char)value;
+    return at;
+}
+
+static inline unsigned char *put_number(unsigned char *at, unsigned field, uint64_t value)
+{
+    *at++ = (unsigned char)(field << 3 | STROBE_PROTO_VARINT); /* fields below 16 */
+    return put_varint(at, value);
+}
+
 /* A new sequence for a track. */
 static void start_sequence(struct strobe_perfetto_out *writer, struct sequence *sequence,
                            int64_t ts, uint64_t uuid)
@@ -106,6 +123,11 @@ static void start_sequence(struct strobe_perfetto_out *writer, struct sequence *
     STROBE_ASSERT(!sequence->n_open);
     sequence->number = ++writer->n_sequences;
     sequence->last_ts = ts > 0 ? ts : 0;
+    unsigned char *middle = put_number(sequence->middle, STROBE_PACKET_SEQUENCE, sequence->number);
+    middle = put_number(middle, STROBE_PACKET_FLAGS, STROBE_PACKET_NEEDS_STATE);
+    *middle++ = STROBE_PACKET_EVENT << 3 | STROBE_PROTO_BYTES;
+    sequence->n_middle = (uint32_t)(middle - sequence->middle);
+    STROBE_ASSERT(sequence->n_middle <= MIDDLE_ROOM);
     if (sequence->seen)
         memset(sequence->seen, 0, sequence->seen_room);
     strobe_proto_u(&writer->part, 1, STROBE_PERFETTO_BOOTTIME);
@@ -128,20 +150,6 @@ static void start_sequence(struct strobe_perfetto_out *writer, struct sequence *
     strobe_perfetto_end_packet(writer);
 }
 
-static inline unsigned char *put_varint(unsigned char *at, uint64_t value)
-{
-    for (; value >= 128; value >>= 7)
-        *at++ = (unsigned char)(value | 128);
-    *at++ = (unsigned char)value;
-    return at;
-}
-
-static inline unsigned char *put_number(unsigned char *at, unsigned field, uint64_t value)
-{
-    *at++ = (unsigned char)(field << 3 | STROBE_PROTO_VARINT); /* fields below 16 */
-    return put_varint(at, value);
-}
-
 /* An event; name 0: none. Lengths stay below 128: a byte each. */
 static void put_event(struct strobe_perfetto_out *writer, struct sequence *sequence, int64_t ts,
                       unsigned type, uint32_t name)
@@ -153,9 +161,8 @@ static void put_event(struct strobe_perfetto_out *writer, struct sequence *seque
     sequence->last_ts += (int64_t)step;
     unsigned char *at = packet + 2;
     at = put_number(at, STROBE_PACKET_TIMESTAMP, step);
-    at = put_number(at, STROBE_PACKET_SEQUENCE, sequence->number);
-    at = put_number(at, STROBE_PACKET_FLAGS, STROBE_PACKET_NEEDS_STATE);
-    *at++ = STROBE_PACKET_EVENT << 3 | STROBE_PROTO_BYTES;
+    memcpy(at, sequence->middle, MIDDLE_ROOM); /* and what is written over */
+    at += sequence->n_middle;
     unsigned char *event = at++;
     at = put_number(at, STROBE_EVENT_TYPE, type);
     if (name)
@@ -177,14 +184,17 @@ static void put_ends(struct strobe_perfetto_out *writer, struct sequence *sequen
     }
 }
 
-/* Number the name where the sequence does not have it. */
+static inline int has_name(const struct sequence *sequence, uint32_t name)
+{
+    return name >> 3 < sequence->seen_room && sequence->seen[name >> 3] >> (name & 7) & 1;
+}
+
+/* Number a name that the sequence does not have. */
 static enum strobe_err put_name(struct strobe_perfetto_out *writer, struct sequence *sequence,
                                 uint32_t name)
 {
     if (STROBE_ARRAY_REACH(sequence->seen, sequence->seen_room, name >> 3))
         return STROBE_ERR_NOMEM;
-    if (sequence->seen[name >> 3] >> (name & 7) & 1)
-        return STROBE_OK;
     sequence->seen[name >> 3] |= (uint8_t)(1 << (name & 7));
     strobe_proto_u(&writer->part, 1, name);
     strobe_proto_bytes(&writer->part, 2, strobe_textmap_key(&writer->names, name - 1),
@@ -202,7 +212,7 @@ static enum strobe_err put_zone(struct strobe_perfetto_out *writer, struct seque
                                 const struct item *item)
 {
     put_ends(writer, sequence, item->depth);
-    if (put_name(writer, sequence, item->name))
+    if (!has_name(sequence, item->name) && put_name(writer, sequence, item->name))
         return STROBE_ERR_NOMEM;
     put_event(writer, sequence, item->ts,
               item->is_instant ? STROBE_PACKET_TYPE_INSTANT : STROBE_PACKET_TYPE_BEGIN, item->name);
@@ -262,124 +272,96 @@ static enum strobe_err put_sorted(void *context, const void *record, const void 
 
 /* ---- rows ---- */
 
-static enum strobe_err make_item(struct zones *zones, const struct strobe_column_batch *batch,
-                                 uint32_t row, struct item *out)
+static enum strobe_err find_name(struct zones *zones, const struct strobe_batch *batch,
+                                 const struct strobe_zone_row *zone, uint32_t *name)
 {
-    uint32_t code = (uint32_t)((int32_t *)batch->columns[NAME].values)[row];
-    size_t n;
-    if (!zones->names[code]) {
-        const char *name = strobe_perfetto_text_at(batch, NAME, row, &n);
-        enum strobe_err err =
-            strobe_textmap_add(&zones->writer->names, name, n, &zones->names[code]);
-        if (err)
-            return err;
-        zones->names[code]++;
+    const struct strobe_note *note =
+        zone->note && batch->notes ? &batch->notes[zone->note - 1] : NULL;
+    struct strobe_textmap *names = &zones->writer->names;
+    uint64_t id;
+    uint32_t n, loc = strobe_batch_loc(zones->trace, batch, zone, &id);
+    char room[STROBE_NAME_ROOM];
+    enum strobe_err err;
+    int is_kept = !(note && note->name) && loc < zones->trace->loc_ids.n;
+    if (is_kept && STROBE_ARRAY_REACH(zones->names, zones->names_room, loc))
+        return STROBE_ERR_NOMEM;
+    if (is_kept && zones->names[loc]) {
+        *name = zones->names[loc];
+        return STROBE_OK;
     }
-    const char *state = strobe_perfetto_text_at(batch, STATE, row, &n);
-    int64_t track = strobe_perfetto_number_at(batch, TRACK, row, -1);
-    *out = (struct item){.track = track,
-                         .process = strobe_perfetto_number_at(batch, PROCESS, row, 0),
-                         .order = strobe_perfetto_number_at(batch, ID, row, 0),
-                         .ts = strobe_perfetto_number_at(batch, TS, row, 0),
-                         .dur = strobe_perfetto_number_at(batch, DUR, row, -1),
-                         .depth = (int32_t)strobe_perfetto_number_at(batch, DEPTH, row, 0),
-                         .name = zones->names[code],
-                         .is_span = track >> 24 == 2,
-                         .is_instant = n && (*state == 'u' || *state == 'n')};
-    return STROBE_OK;
+    if (note && note->name) {
+        err = strobe_textmap_add(names, note->name, note->n_name, name);
+    } else {
+        const char *text = strobe_trace_loc_name(
+            zones->trace, loc < zones->trace->loc_ids.n ? loc : STROBE_IDMAP_NONE, id, room, &n);
+        err = strobe_textmap_add(names, text, n, name);
+    }
+    ++*name;
+    if (!err && is_kept)
+        zones->names[loc] = *name;
+    return err;
 }
 
-/* 1: the row has a place on its track. */
-static int has_place(const struct strobe_column_batch *batch, uint32_t row)
+static enum strobe_err make_item(struct zones *zones, const struct strobe_batch *batch, uint32_t i,
+                                 int64_t track, struct item *out)
 {
-    return strobe_perfetto_number_at(batch, ID, row, INT64_MAX) >> 62 == 0;
+    const struct strobe_zone_row *zone = &batch->zones[i];
+    const struct strobe_clock *clock = &zones->trace->clock;
+    struct strobe_clock_part *part = &zones->part;
+    if (!strobe_clock_part_has(part, zone->begin))
+        strobe_clock_find_part(clock, zone->begin, part);
+    int has = strobe_clock_part_has(part, zone->begin);
+    out->track = track;
+    out->process = strobe_trace_first_process(zones->trace, batch->process);
+    out->order = strobe_sql_has_places(batch) ? (int64_t)batch->places[i].begin : -1;
+    out->ts = has ? strobe_clock_part_rel(part, zone->begin) : strobe_clock_rel(clock, zone->begin);
+    out->dur = -1;
+    if (zone->state == STROBE_ZONE_ENDED)
+        out->dur = (int64_t)(has ? strobe_clock_part_span_ns(part, zone->begin, zone->ticks)
+                                 : strobe_clock_span_ns(clock, zone->begin, zone->ticks));
+    out->depth = (int32_t)zone->depth;
+    out->is_span = batch->kind == STROBE_BATCH_SPAN;
+    out->is_instant = zone->state == STROBE_ZONE_UNFINISHED || zone->state == STROBE_ZONE_NO_BEGIN;
+    return find_name(zones, batch, zone, &out->name);
 }
 
-static enum strobe_err sort_row(struct zones *zones, const struct strobe_column_batch *batch,
-                                uint32_t row)
+/* 1: the zone has a place on its thread. */
+static int has_place(const struct strobe_batch *batch, uint32_t i)
 {
-    struct item item;
-    enum strobe_err err = make_item(zones, batch, row, &item);
-    if (!has_place(batch, row))
+    return strobe_sql_has_places(batch) &&
+           strobe_sql_place_id(batch->thread, batch->places[i].begin) >= 0;
+}
+
+static enum strobe_err sort_zone(struct zones *zones, const struct strobe_batch *batch, uint32_t i,
+                                 int64_t track)
+{
+    struct item item = {0};
+    enum strobe_err err = make_item(zones, batch, i, track, &item);
+    if (!has_place(batch, i))
         item.order = item.ts;
     return err ? err : strobe_sort_add(zones->sort, &item, NULL, 0);
 }
 
-/* The rows with a place, by track and id: the id has the track's number in its upper bits. Their number. The
- * others go to the sort in the second pass; those without a track nowhere. */
-static enum strobe_err sort_batch(struct zones *zones, const struct strobe_column_batch *batch,
-                                  int is_second, uint32_t *n_placed)
-{
-    const int64_t *ids = batch->columns[ID].values;
-    enum strobe_err err = strobe_row_order_start(&zones->order, batch->n_rows);
-    uint32_t n = 0;
-    for (uint32_t i = 0; !err && i < batch->n_rows; i++) {
-        if (strobe_column_is_null(&batch->columns[TRACK], i))
-            continue;
-        if (has_place(batch, i) && !zones->all_sorted) {
-            zones->order.rows[n] = i;
-            zones->order.keys[n++] = (uint64_t)ids[i];
-        } else if (is_second) {
-            err = sort_row(zones, batch, i);
-        }
-    }
-    if (!err)
-        strobe_row_order_sort(&zones->order, n);
-    *n_placed = n;
-    return err;
-}
-
-/* The track of an id. */
-static struct track *find_track(struct zones *zones, int64_t id)
-{
-    uint64_t *index;
-    uint32_t n = zones->track_ids.n;
-    if (strobe_map_add(&zones->track_ids, (uint64_t)id >> PLACE_BITS, &index))
-        return NULL;
-    if (zones->track_ids.n > n) {
-        if (STROBE_ARRAY_REACH(zones->tracks, zones->tracks_room, n))
-            return NULL;
-        *index = n;
-        zones->tracks[n].most = -1;
-    }
-    return &zones->tracks[*index];
-}
-
-/* Rows from..to of the order are one track's. */
-typedef enum strobe_err take_rows(struct zones *zones, struct track *track,
-                                  const struct strobe_column_batch *batch, uint32_t from,
-                                  uint32_t to);
-
-/* Each track's rows of a batch, n in all; afterwards its latest order is known. */
-static enum strobe_err each_track(struct zones *zones, const struct strobe_column_batch *batch,
-                                  uint32_t n, take_rows *take)
-{
-    const uint64_t *keys = zones->order.keys;
-    enum strobe_err err = STROBE_OK;
-    for (uint32_t from = 0, to; !err && from < n; from = to) {
-        struct track *track = find_track(zones, (int64_t)keys[from]);
-        for (to = from + 1; to < n && keys[to] >> PLACE_BITS == keys[from] >> PLACE_BITS; to++)
-            ;
-        err = track ? take(zones, track, batch, from, to) : STROBE_ERR_NOMEM;
-        if (track && (int64_t)keys[to - 1] > track->most)
-            track->most = (int64_t)keys[to - 1];
-    }
-    return err;
-}
-
 /* First pass: keep the late ones. */
 static enum strobe_err keep_late(struct zones *zones, struct track *track,
-                                 const struct strobe_column_batch *batch, uint32_t from,
-                                 uint32_t to)
+                                 const struct strobe_batch *batch, int64_t id)
 {
-    const struct strobe_row_order *order = &zones->order;
     enum strobe_err err = STROBE_OK;
-    for (uint32_t i = from; !err && i < to && (int64_t)order->keys[i] < track->most; i++) {
+    uint64_t n_places = track->n_places;
+    for (uint32_t i = 0; !err && i < batch->n_zones; i++) {
+        uint64_t place = batch->places[i].begin;
+        if (!has_place(batch, i))
+            continue;
+        if (place >= track->n_places) {
+            n_places = place >= n_places ? place + 1 : n_places;
+            continue;
+        }
         struct item *late = STROBE_ARRAY_PUSH(track->late, track->n_late, track->late_room);
-        err = late ? make_item(zones, batch, order->rows[i], late) : STROBE_ERR_NOMEM;
+        err = late ? make_item(zones, batch, i, id, late) : STROBE_ERR_NOMEM;
         if (++zones->n_late > MAX_LATE)
             return STROBE_ERR_LIMIT;
     }
+    track->n_places = n_places;
     return err;
 }
 
@@ -400,57 +382,111 @@ static enum strobe_err put_late(struct zones *zones, struct track *track, int64_
     return err;
 }
 
-/* Second pass: write what is not late, and late ones in their turn. */
-static enum strobe_err put_rows(struct zones *zones, struct track *track,
-                                const struct strobe_column_batch *batch, uint32_t from, uint32_t to)
+static enum strobe_err put_one(struct zones *zones, struct track *track,
+                               const struct strobe_batch *batch, uint32_t i, int64_t id)
 {
-    const struct strobe_row_order *order = &zones->order;
+    struct item item;
+    enum strobe_err err = make_item(zones, batch, i, id, &item);
+    if (!err && track->n_written < track->n_late &&
+        track->late[track->n_written].order < item.order)
+        err = put_late(zones, track, item.order);
+    return err ? err : put_placed(zones, track, &item);
+}
+
+/* The zones of a part in the order of their places, of which there are few more than zones. */
+static enum strobe_err put_near(struct zones *zones, struct track *track,
+                                const struct strobe_batch *batch, uint64_t n_places, int64_t id)
+{
     enum strobe_err err = STROBE_OK;
-    for (uint32_t i = from; !err && i < to; i++) {
-        struct item item;
-        if ((int64_t)order->keys[i] < track->most) /* it was written */
-            continue;
-        err = make_item(zones, batch, order->rows[i], &item);
-        if (!err)
-            err = put_late(zones, track, item.order);
-        if (!err)
-            err = put_placed(zones, track, &item);
+    uint64_t first = track->n_places, n = n_places - first;
+    if (STROBE_ARRAY_REACH(zones->slots, zones->slots_room, n))
+        return STROBE_ERR_NOMEM;
+    for (uint32_t i = 0; i < batch->n_zones; i++) {
+        uint64_t place = batch->places[i].begin - first; /* of a late one it is huge */
+        if (place < n)
+            zones->slots[place] = i + 1;
+    }
+    for (uint64_t at = 0; at < n; at++) {
+        if (zones->slots[at] && !err)
+            err = put_one(zones, track, batch, zones->slots[at] - 1, id);
+        zones->slots[at] = 0;
     }
     return err;
 }
 
-static enum strobe_err pass(struct zones *zones, int is_second)
+/* The same of zones far between. */
+static enum strobe_err put_far(struct zones *zones, struct track *track,
+                               const struct strobe_batch *batch, int64_t id)
 {
-    struct strobe_columns_ask ask = STROBE_COLUMNS_ALL("zone");
-    struct strobe_columns *reader;
-    ask.columns = columns;
-    ask.n_columns = N_COLUMNS;
-    enum strobe_err err = strobe_columns_open(zones->writer->sql, &ask, &reader);
-    while (!err) {
-        struct strobe_column_batch *batch;
-        uint32_t n;
-        err = strobe_columns_next(reader, &batch);
-        if (!err &&
-            STROBE_ARRAY_REACH(zones->names, zones->names_room, batch->columns[NAME].texts.n))
-            err = STROBE_ERR_NOMEM;
-        if (!err) {
-            memset(zones->names, 0, zones->names_room * sizeof *zones->names);
-            err = sort_batch(zones, batch, is_second, &n);
-        }
-        if (!err)
-            err = each_track(zones, batch, n, is_second ? put_rows : keep_late);
-        strobe_columns_return(reader, batch);
+    enum strobe_err err = strobe_row_order_start(&zones->order, batch->n_zones);
+    uint32_t n = 0;
+    for (uint32_t i = 0; !err && i < batch->n_zones; i++) {
+        if (!has_place(batch, i) || batch->places[i].begin < track->n_places)
+            continue;
+        zones->order.rows[n] = i;
+        zones->order.keys[n++] = batch->places[i].begin;
     }
-    strobe_columns_close(reader);
-    return err == STROBE_ERR_END ? STROBE_OK : err;
+    if (!err)
+        strobe_row_order_sort(&zones->order, n);
+    for (uint32_t i = 0; !err && i < n; i++)
+        err = put_one(zones, track, batch, zones->order.rows[i], id);
+    return err;
+}
+
+/* Second pass: write what is not late, and late ones in their turn. */
+static enum strobe_err put_zones(struct zones *zones, struct track *track,
+                                 const struct strobe_batch *batch, int64_t id)
+{
+    uint64_t n_places = track->n_places;
+    enum strobe_err err = STROBE_OK;
+    for (uint32_t i = 0; !err && i < batch->n_zones; i++) {
+        if (!has_place(batch, i))
+            err = sort_zone(zones, batch, i, id);
+        else if (batch->places[i].begin >= n_places)
+            n_places = batch->places[i].begin + 1;
+    }
+    if (!err)
+        err = n_places - track->n_places > (uint64_t)MAX_SPREAD * batch->n_zones
+                  ? put_far(zones, track, batch, id)
+                  : put_near(zones, track, batch, n_places, id);
+    track->n_places = n_places;
+    return err;
+}
+
+static enum strobe_err take_batch(void *context, const struct strobe_batch *batch)
+{
+    struct zones *zones = context;
+    int64_t id = strobe_sql_track_of(zones->trace, batch);
+    enum strobe_err err = STROBE_OK;
+    if (id < 0) /* it has no track */
+        return STROBE_OK;
+    if (strobe_sql_has_places(batch) && !zones->all_sorted) {
+        if (STROBE_ARRAY_REACH(zones->tracks, zones->tracks_room, batch->thread))
+            return STROBE_ERR_NOMEM;
+        struct track *track = &zones->tracks[batch->thread];
+        return zones->is_second ? put_zones(zones, track, batch, id)
+                                : keep_late(zones, track, batch, id);
+    }
+    for (uint32_t i = 0; zones->is_second && !err && i < batch->n_zones; i++)
+        err = sort_zone(zones, batch, i, id);
+    return err;
+}
+
+static enum strobe_err pass(struct zones *zones)
+{
+    struct strobe_walk walk = strobe_walk_of_paired(NULL, zones, take_batch);
+    walk.want_places = 1;
+    zones->part = (struct strobe_clock_part){0};
+    return strobe_sql_walk(zones->writer->sql, &walk, &zones->trace);
 }
 
 /* Between the passes: late ones in their order. Where they are too many, none is kept. */
 static void turn_to_second(struct zones *zones)
 {
-    for (uint32_t i = 0; i < zones->track_ids.n; i++) {
+    zones->is_second = 1;
+    for (uint32_t i = 0; i < zones->tracks_room; i++) {
         struct track *track = &zones->tracks[i];
-        track->most = -1;
+        track->n_places = 0;
         if (zones->all_sorted)
             track->n_late = 0;
         if (track->n_late)
@@ -460,13 +496,13 @@ static void turn_to_second(struct zones *zones)
 
 static enum strobe_err write_zones(struct zones *zones)
 {
-    enum strobe_err err = pass(zones, 0);
+    enum strobe_err err = pass(zones);
     zones->all_sorted = err == STROBE_ERR_LIMIT && zones->n_late > MAX_LATE;
     if (err && !zones->all_sorted)
         return err;
     turn_to_second(zones);
-    err = pass(zones, 1);
-    for (uint32_t i = 0; !err && i < zones->track_ids.n; i++) {
+    err = pass(zones);
+    for (uint32_t i = 0; !err && i < zones->tracks_room; i++) {
         err = put_late(zones, &zones->tracks[i], INT64_MAX);
         put_ends(zones->writer, &zones->tracks[i].sequence, INT32_MIN);
     }
@@ -491,7 +527,7 @@ enum strobe_err strobe_perfetto_zones(struct strobe_perfetto_out *writer)
     free_sequence(&zones.sequence);
     strobe_sort_close(zones.sort);
     strobe_row_order_free(&zones.order);
-    strobe_map_free(&zones.track_ids);
+    free(zones.slots);
     free(zones.tracks);
     free(zones.names);
     return err;

@@ -1,9 +1,8 @@
 /* replay.c - pairs the zones of a part.
  *
- * The loop has two cases that matter, a begin (sym 64 and up) and an end (sym 0); all else goes to
- * replay_rare(). Room for the worst case is made before it starts: a stack of what was open and
- * what may begin, a row for every zone that may end or be given up.  SPDX-License-Identifier: MIT
- */
+ * The loop has two cases that matter, a begin (sym 64 and up) and an end (sym 0); all else goes to replay_rare(). Room for the worst
+ * case is made before it starts: a stack of what was open and what may begin, a row for every zone that may end or be given up.
+ * SPDX-License-Identifier: MIT */
 #include "file/replay.h"
 
 #include <stdbool.h>
@@ -428,7 +427,7 @@ static enum strobe_err replay_events(struct run *run)
     const uint8_t *hi = run->events->stream[STROBE_HI] + part->first_event;
     struct strobe_replay_frame *stack = run->out->stack;
     struct strobe_zone_row *zones = run->out->zones;
-    const bool slow = run->shared || run->finds_nested || run->flags & STROBE_REPLAY_PLACES;
+    const bool slow = run->shared || run->finds_nested;
     for (uint32_t i = 0; i < part->n_events; i++) {
         uint64_t step = lo[i] | (uint32_t)hi[i] << 8;
         if (__builtin_expect(step == 65535, 0)) {
@@ -441,12 +440,15 @@ static enum strobe_err replay_events(struct run *run)
         if (s >= STROBE_SYM_BEGIN && s - STROBE_SYM_BEGIN < part->n_locs && !run->fiber && !slow) {
             STROBE_ASSERT(run->depth < run->out->stack_room);
             stack[run->depth++] =
-                (struct strobe_replay_frame){tick, 0, s - STROBE_SYM_BEGIN, 0, 0, 0};
+                (struct strobe_replay_frame){tick, 0, s - STROBE_SYM_BEGIN, 0, 0, part->pos + i};
         } else if (s == 0 && run->depth && !slow) {
             struct strobe_replay_frame *frame = &stack[--run->depth];
             uint64_t ticks = tick > frame->begin ? tick - frame->begin : 0;
             STROBE_ASSERT(run->out->n_zones < run->out->zones_room);
             add_to_parent(run, ticks);
+            if (run->flags & STROBE_REPLAY_PLACES)
+                run->out->places[run->out->n_zones] =
+                    (struct strobe_zone_place){frame->place, place_below(run, run->depth)};
             zones[run->out->n_zones++] = (struct strobe_zone_row){
                 .begin = frame->begin,
                 .ticks = ticks,

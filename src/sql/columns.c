@@ -206,6 +206,8 @@ static enum strobe_err open_table(struct strobe_columns *reader,
         return err;
     struct strobe_sql_ask wants = {.wanted = wanted_columns(reader),
                                    .ts_min = INT64_MIN,
+                                   .dur_min = INT64_MIN,
+                                   .dur_max = INT64_MAX,
                                    .ts_max = INT64_MAX,
                                    .track = table->keys.track ? reader->track : -1,
                                    .process = table->keys.process ? reader->process : -1,

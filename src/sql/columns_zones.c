@@ -49,9 +49,13 @@ struct piece {
     int64_t track; /* -1: it has no number */
     uint32_t process;
     uint32_t n, n_ended;
-    uint32_t rows[CHUNK]; /* numbers in the batch */
+    uint32_t notes;                         /* 0: no zone has one */
+    const struct strobe_zone_row *rows;     /* in the batch where all of it was chosen, else kept */
+    const struct strobe_zone_place *places; /* likewise; NULL: not known */
     uint32_t locs[CHUNK];
     uint64_t loc_ids[CHUNK];
+    struct strobe_zone_row kept[CHUNK];
+    struct strobe_zone_place kept_places[CHUNK];
 };
 
 struct strobe_columns_zones *strobe_columns_zones_new(const uint8_t *columns, unsigned n_columns,
@@ -100,7 +104,7 @@ void strobe_columns_zones_free(struct strobe_columns_zones *zones)
 
 static inline const struct strobe_zone_row *zone_at(const struct piece *piece, uint32_t i)
 {
-    return &piece->batch->zones[piece->rows[i]];
+    return &piece->rows[i];
 }
 
 static inline const struct strobe_note *note_at(const struct piece *piece, uint32_t i)
@@ -109,21 +113,25 @@ static inline const struct strobe_note *note_at(const struct piece *piece, uint3
     return note && piece->batch->notes ? &piece->batch->notes[note - 1] : NULL;
 }
 
-static inline int64_t rel_of(const struct piece *piece, uint64_t tick)
+/* The part of the clock that a tick lies in; 0: it lies before the first. Loops have a copy of it: what they write may be nothing of it. */
+static int reach_part(const struct piece *piece, uint64_t tick, struct strobe_clock_part *part)
 {
-    struct strobe_clock_part *part = &piece->zones->part;
-    if (!strobe_clock_part_has(part, tick))
-        strobe_clock_find_part(&piece->trace->clock, tick, part);
-    return strobe_clock_part_has(part, tick) ? strobe_clock_part_rel(part, tick)
-                                             : strobe_clock_rel(&piece->trace->clock, tick);
+    strobe_clock_find_part(&piece->trace->clock, tick, part);
+    return strobe_clock_part_has(part, tick);
 }
 
-static inline int64_t span_of(const struct piece *piece, uint64_t tick, uint64_t ticks)
+static inline int64_t rel_of(const struct piece *piece, uint64_t tick,
+                             struct strobe_clock_part *part)
 {
-    struct strobe_clock_part *part = &piece->zones->part;
-    if (!strobe_clock_part_has(part, tick))
-        strobe_clock_find_part(&piece->trace->clock, tick, part);
-    return (int64_t)(strobe_clock_part_has(part, tick)
+    return strobe_clock_part_has(part, tick) || reach_part(piece, tick, part)
+               ? strobe_clock_part_rel(part, tick)
+               : strobe_clock_rel(&piece->trace->clock, tick);
+}
+
+static inline int64_t span_of(const struct piece *piece, uint64_t tick, uint64_t ticks,
+                              struct strobe_clock_part *part)
+{
+    return (int64_t)(strobe_clock_part_has(part, tick) || reach_part(piece, tick, part)
                          ? strobe_clock_part_span_ns(part, tick, ticks)
                          : strobe_clock_span_ns(&piece->trace->clock, tick, ticks));
 }
@@ -160,32 +168,66 @@ static int has_name(struct piece *piece, uint32_t i)
     return passes;
 }
 
+static inline void find_loc(struct piece *piece, const struct strobe_zone_row *zone, uint32_t at)
+{
+    const struct strobe_batch *batch = piece->batch;
+    if (zone->slot < batch->n_slots) {
+        piece->locs[at] = batch->locs[zone->slot];
+        piece->loc_ids[at] = batch->loc_ids[zone->slot];
+    } else {
+        piece->locs[at] = strobe_batch_loc(piece->trace, batch, zone, &piece->loc_ids[at]);
+    }
+}
+
+/* Keep the zones from number `from` on that pass. */
+static void keep_some(struct piece *piece, uint32_t from, uint32_t n, int by_ts)
+{
+    struct strobe_columns_zones *zones = piece->zones;
+    int by_name = piece->ask->name != NULL;
+    const struct strobe_zone_place *places = piece->batch->places;
+    piece->rows = piece->kept;
+    piece->places = places ? piece->kept_places : NULL;
+    for (uint32_t i = from; i < from + n; i++) {
+        const struct strobe_zone_row *zone = &piece->batch->zones[i];
+        uint32_t at = piece->n;
+        piece->kept[at] = *zone;
+        if (places)
+            piece->kept_places[at] = places[i];
+        find_loc(piece, zone, at);
+        if (by_name && !has_name(piece, at))
+            continue;
+        if (by_ts) {
+            int64_t ts = rel_of(piece, zone->begin, &zones->part);
+            if (ts < zones->start_ns || ts >= zones->end_ns)
+                continue;
+        }
+        piece->n++;
+    }
+}
+
 /* Take the zones from number `from` on that pass. */
 static void choose(struct piece *piece, uint32_t from, uint32_t n)
 {
     const struct strobe_columns_zones *zones = piece->zones;
     const uint64_t of_loc = 1ull << STROBE_SQL_ZONE_NAME | 1ull << STROBE_SQL_ZONE_LOC;
     int by_ts = zones->start_ns != INT64_MIN || zones->end_ns != INT64_MAX;
-    int by_name = piece->ask->name != NULL;
-    int wants_loc = by_name || piece->ask->wanted & of_loc;
-    piece->n = piece->n_ended = 0;
-    for (uint32_t i = from; i < from + n; i++) {
-        const struct strobe_zone_row *zone = &piece->batch->zones[i];
-        uint32_t at = piece->n;
-        piece->rows[at] = i;
-        if (wants_loc)
-            piece->locs[at] =
-                strobe_batch_loc(piece->trace, piece->batch, zone, &piece->loc_ids[at]);
-        if (by_name && !has_name(piece, at))
-            continue;
-        if (by_ts) {
-            int64_t ts = rel_of(piece, zone->begin);
-            if (ts < zones->start_ns || ts >= zones->end_ns)
-                continue;
-        }
-        piece->n_ended += zone->state == STROBE_ZONE_ENDED;
-        piece->n++;
+    piece->n = 0;
+    if (by_ts || piece->ask->name) {
+        keep_some(piece, from, n, by_ts);
+    } else {
+        piece->n = n;
+        piece->rows = piece->batch->zones + from;
+        piece->places = piece->batch->places ? piece->batch->places + from : NULL;
+        for (uint32_t i = 0; piece->ask->wanted & of_loc && i < n; i++)
+            find_loc(piece, &piece->rows[i], i);
     }
+    uint32_t n_ended = 0, notes = 0;
+    for (uint32_t i = 0; i < piece->n; i++) {
+        n_ended += piece->rows[i].state == STROBE_ZONE_ENDED;
+        notes |= piece->rows[i].note;
+    }
+    piece->n_ended = n_ended;
+    piece->notes = notes;
 }
 
 /* ---- columns ---- */
@@ -227,25 +269,30 @@ static void mark_negative(struct strobe_column *column, uint32_t row, uint32_t n
         set_all_valid(column, row, n);
         return;
     }
+    uint8_t *valid = column->valid;
+    uint32_t n_nulls = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (values[i] >= 0) {
-            set_valid(column, row + i);
-        } else {
-            values[i] = 0;
-            column->n_nulls++;
-        }
+        int is_null = values[i] < 0;
+        values[i] = is_null ? 0 : values[i];
+        valid[(row + i) >> 3] |= (uint8_t)(!is_null << ((row + i) & 7));
+        n_nulls += (uint32_t)is_null;
     }
+    column->n_nulls += n_nulls;
 }
 
 static void put_ids(const struct piece *piece, struct strobe_column *column, uint32_t row,
                     int is_parent)
 {
     const struct strobe_batch *batch = piece->batch;
+    const struct strobe_zone_place *places = piece->places;
     int64_t *values = (int64_t *)column->values + row;
-    for (uint32_t i = 0; i < piece->n; i++) {
-        int64_t id, parent;
-        strobe_sql_zone_ids(batch, piece->rows[i], &id, &parent);
-        values[i] = is_parent ? parent : id;
+    if (!strobe_sql_has_places(batch)) {
+        for (uint32_t i = 0; i < piece->n; i++)
+            values[i] = is_parent ? -1 : strobe_sql_number_id(batch);
+    } else {
+        const uint32_t n = piece->n, thread = batch->thread;
+        for (uint32_t i = 0; i < n; i++)
+            values[i] = strobe_sql_place_id(thread, is_parent ? places[i].parent : places[i].begin);
     }
     mark_negative(column, row, piece->n);
 }
@@ -253,46 +300,76 @@ static void put_ids(const struct piece *piece, struct strobe_column *column, uin
 static void put_starts(const struct piece *piece, struct strobe_column *column, uint32_t row)
 {
     int64_t *values = (int64_t *)column->values + row;
-    for (uint32_t i = 0; i < piece->n; i++)
-        values[i] = rel_of(piece, zone_at(piece, i)->begin);
+    const struct strobe_zone_row *rows = piece->rows;
+    struct strobe_clock_part part = piece->zones->part;
+    uint32_t n = piece->n;
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = rel_of(piece, rows[i].begin, &part);
+    piece->zones->part = part;
     set_all_valid(column, row, piece->n);
 }
 
-/* Durations, or times of zones without those inside: of zones that ended. */
+/* Durations, or times of zones without those inside, where some did not end. */
+static void put_some_spans(const struct piece *piece, struct strobe_column *column, uint32_t row,
+                           int is_self)
+{
+    int64_t *values = (int64_t *)column->values + row;
+    int is_none = is_self && piece->batch->kind == STROBE_BATCH_SPAN;
+    for (uint32_t i = 0; i < piece->n; i++) {
+        const struct strobe_zone_row *zone = zone_at(piece, i);
+        int has = !is_none && zone->state == STROBE_ZONE_ENDED;
+        values[i] = has ? span_of(piece, zone->begin, is_self ? zone->self : zone->ticks,
+                                  &piece->zones->part)
+                        : 0;
+        if (has)
+            set_valid(column, row + i);
+        else
+            column->n_nulls++;
+    }
+}
+
 static void put_spans(const struct piece *piece, struct strobe_column *column, uint32_t row,
                       int is_self)
 {
     int64_t *values = (int64_t *)column->values + row;
-    int is_none = is_self && piece->batch->kind == STROBE_BATCH_SPAN;
-    int is_all = piece->n_ended == piece->n && !is_none;
-    for (uint32_t i = 0; i < piece->n; i++) {
-        const struct strobe_zone_row *zone = zone_at(piece, i);
-        int has = is_all || (!is_none && zone->state == STROBE_ZONE_ENDED);
-        values[i] = has ? span_of(piece, zone->begin, is_self ? zone->self : zone->ticks) : 0;
-        if (!has)
-            column->n_nulls++;
-        else if (!is_all)
-            set_valid(column, row + i);
+    struct strobe_clock_part part = piece->zones->part;
+    if (piece->n_ended < piece->n || (is_self && piece->batch->kind == STROBE_BATCH_SPAN)) {
+        put_some_spans(piece, column, row, is_self);
+        return;
     }
-    if (is_all)
-        set_all_valid(column, row, piece->n);
+    const struct strobe_zone_row *rows = piece->rows;
+    uint32_t n = piece->n;
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = span_of(piece, rows[i].begin, is_self ? rows[i].self : rows[i].ticks, &part);
+    piece->zones->part = part;
+    set_all_valid(column, row, piece->n);
 }
 
 static void put_depths(const struct piece *piece, struct strobe_column *column, uint32_t row)
 {
-    for (uint32_t i = 0; i < piece->n; i++)
-        ((int32_t *)column->values)[row + i] = (int32_t)zone_at(piece, i)->depth;
+    int32_t *values = (int32_t *)column->values + row;
+    const struct strobe_zone_row *rows = piece->rows;
+    uint32_t n = piece->n;
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = (int32_t)rows[i].depth;
     set_all_valid(column, row, piece->n);
 }
 
 static void put_locs(const struct piece *piece, struct strobe_column *column, uint32_t row)
 {
+    int32_t *values = (int32_t *)column->values + row;
+    uint32_t n_none = 0;
     for (uint32_t i = 0; i < piece->n; i++) {
-        int has = piece->locs[i] != STROBE_IDMAP_NONE;
-        ((int32_t *)column->values)[row + i] = has ? (int32_t)piece->locs[i] : 0;
-        column->n_nulls += !has;
-        column->valid[(row + i) >> 3] |= (uint8_t)(has << ((row + i) & 7));
+        int is_none = piece->locs[i] == STROBE_IDMAP_NONE;
+        values[i] = is_none ? 0 : (int32_t)piece->locs[i];
+        n_none += (uint32_t)is_none;
     }
+    column->n_nulls += n_none;
+    if (!n_none)
+        set_all_valid(column, row, piece->n);
+    for (uint32_t i = 0; n_none && i < piece->n; i++)
+        if (piece->locs[i] != STROBE_IDMAP_NONE)
+            set_valid(column, row + i);
 }
 
 static enum strobe_err find_code(const struct piece *piece, struct strobe_column_build *build,
@@ -318,34 +395,57 @@ static enum strobe_err find_code(const struct piece *piece, struct strobe_column
 static enum strobe_err put_names(const struct piece *piece, struct strobe_column_build *build,
                                  uint32_t row)
 {
+    const struct strobe_columns_zones *zones = piece->zones;
     int32_t *values = (int32_t *)build->column.values + row;
+    const uint32_t *codes = zones->loc_codes;
+    uint32_t n_known = piece->notes ? 0 : zones->loc_codes_room, n = piece->n;
     enum strobe_err err = STROBE_OK;
-    for (uint32_t i = 0; !err && i < piece->n; i++) {
-        uint32_t code = 0;
-        err = find_code(piece, build, i, &code);
+    for (uint32_t i = 0; !err && i < n; i++) {
+        uint32_t loc = piece->locs[i], code = 0;
+        if (loc < n_known && codes[loc]) {
+            code = codes[loc] - 1;
+        } else { /* the array may move */
+            err = find_code(piece, build, i, &code);
+            codes = zones->loc_codes;
+            n_known = piece->notes ? 0 : zones->loc_codes_room;
+        }
         values[i] = (int32_t)code;
     }
     set_all_valid(&build->column, row, piece->n);
     return err;
 }
 
+static enum strobe_err find_state(const struct piece *piece, struct strobe_column_build *build,
+                                  unsigned state, uint32_t *code)
+{
+    uint32_t *codes = piece->zones->state_codes;
+    const char *name = strobe_sql_zone_states[state];
+    if (!codes[state]) {
+        if (strobe_textmap_add(&build->names, name, strlen(name), &codes[state]))
+            return STROBE_ERR_NOMEM;
+        codes[state]++;
+    }
+    *code = codes[state] - 1;
+    return STROBE_OK;
+}
+
 static enum strobe_err put_states(const struct piece *piece, struct strobe_column_build *build,
                                   uint32_t row)
 {
-    uint32_t *codes = piece->zones->state_codes;
     int32_t *values = (int32_t *)build->column.values + row;
-    for (uint32_t i = 0; i < piece->n; i++) {
-        unsigned state = zone_at(piece, i)->state;
-        const char *name = strobe_sql_zone_states[state];
-        if (!codes[state]) {
-            if (strobe_textmap_add(&build->names, name, strlen(name), &codes[state]))
-                return STROBE_ERR_NOMEM;
-            codes[state]++;
-        }
-        values[i] = (int32_t)codes[state] - 1;
+    int is_same = piece->n_ended == piece->n;
+    uint32_t code = 0;
+    enum strobe_err err = STROBE_OK;
+    if (is_same && piece->n)
+        err = find_state(piece, build, STROBE_ZONE_ENDED, &code);
+    for (uint32_t i = 0; is_same && i < piece->n; i++)
+        values[i] = (int32_t)code;
+    for (uint32_t i = 0; !is_same && !err && i < piece->n; i++) {
+        err = find_state(piece, build, zone_at(piece, i)->state, &code);
+        values[i] = (int32_t)code;
     }
     set_all_valid(&build->column, row, piece->n);
-    return STROBE_OK;
+    return err;
 }
 
 /* What notes say: the value, the text, the colour. Most zones have none. */
@@ -380,16 +480,8 @@ static void put_nulls(struct strobe_column *column, uint32_t row, uint32_t n)
     column->n_nulls += n;
 }
 
-static int has_notes(const struct piece *piece)
-{
-    uint32_t notes = 0;
-    for (uint32_t i = 0; i < piece->n; i++)
-        notes |= zone_at(piece, i)->note;
-    return notes != 0;
-}
-
 static enum strobe_err put_column(const struct piece *piece, struct strobe_column_build *build,
-                                  unsigned which, int notes)
+                                  unsigned which)
 {
     struct strobe_column *column = &build->column;
     uint32_t row = piece->zones->n_rows;
@@ -423,7 +515,7 @@ static enum strobe_err put_column(const struct piece *piece, struct strobe_colum
     case STROBE_SQL_ZONE_VALUE:
     case STROBE_SQL_ZONE_TEXT:
     case STROBE_SQL_ZONE_COLOR:
-        if (notes)
+        if (piece->notes)
             return put_notes(piece, build, row, which);
         put_nulls(column, row, piece->n);
         return STROBE_OK;
@@ -507,9 +599,8 @@ static enum strobe_err put_zones(void *context, const struct strobe_batch *batch
         if (is_full(zones))
             err = end_batch(zones, pump);
         choose(&piece, from, batch->n_zones - from < CHUNK ? batch->n_zones - from : CHUNK);
-        int notes = has_notes(&piece);
         for (unsigned i = 0; !err && i < zones->n_columns; i++)
-            err = put_column(&piece, &zones->builds[i], zones->columns[i], notes);
+            err = put_column(&piece, &zones->builds[i], zones->columns[i]);
         zones->n_rows += piece.n;
     }
     return err;

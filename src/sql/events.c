@@ -346,9 +346,12 @@ const struct strobe_sql_table strobe_sql_events[] = {
     {"zone_sum",
      "trace_id INT4, name ENUM TEXT, loc_id INT4, track_id INT4, process_id INT4, depth INT4, "
      "count INT, "
-     "ended INT, total INT, self INT, min INT, max INT, after INT HIDDEN, before INT HIDDEN",
-     "zones added up by the keys that are asked for; zone_sum(AFTER, BEFORE): of a time",
-     {.track = 3, .process = 4, .after = 12, .before = 13},
+     "ended INT, total INT, self INT, min INT, max INT, after INT HIDDEN, before INT HIDDEN, "
+     "at_least INT HIDDEN, at_most INT HIDDEN",
+     "zones added up by the keys that are asked for; zone_sum(AFTER, BEFORE, AT_LEAST, AT_MOST): "
+     "of a time, and "
+     "of durations",
+     {.track = 3, .process = 4, .after = 12, .before = 13, .at_least = 14, .at_most = 15},
      NULL,
      NULL,
      NULL,

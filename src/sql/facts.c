@@ -358,6 +358,19 @@ enum strobe_err strobe_sql_open_work(struct strobe_sql_file *file)
     return file->work ? STROBE_OK : strobe_trace_open(file->path, 0, &file->work);
 }
 
+enum strobe_err strobe_sql_walk(struct strobe_sql *sql, struct strobe_walk *walk,
+                                const struct strobe_trace **trace)
+{
+    struct strobe_sql_file *file = &sql->files[0];
+    enum strobe_err err = strobe_sql_open_work(file);
+    if (err)
+        return err;
+    *trace = walk->trace = file->work;
+    err = strobe_walk_run(walk);
+    strobe_sql_note_damage(file, file->work, walk->n_bad_parts);
+    return err;
+}
+
 /* Statistics of zones, spans and GPU zones, as `strobe stats` has them: three lists, one after the other. */
 static enum strobe_err load_stats(struct strobe_sql *sql, struct strobe_sql_file *file)
 {

@@ -11,11 +11,12 @@ struct strobe_columns_zones;
 
 /* What a query wants to see of a table. Rows outside of ts_min..ts_max may come all the same, others do not. */
 struct strobe_sql_ask {
-    uint64_t wanted;        /* columns, bit by bit */
-    int64_t ts_min, ts_max; /* ns */
-    int64_t track, process; /* -1: all */
-    int64_t trace;          /* -1: all */
-    char *name;             /* owned; NULL: all */
+    uint64_t wanted;          /* columns, bit by bit */
+    int64_t ts_min, ts_max;   /* ns */
+    int64_t dur_min, dur_max; /* ns, both inclusive: of sums alone */
+    int64_t track, process;   /* -1: all */
+    int64_t trace;            /* -1: all */
+    char *name;               /* owned; NULL: all */
     uint32_t n_name;
     /* Zones go into columns at once, not into cells (columns_zones.h); NULL: they do not. Borrowed: outlives the pump. */
     struct strobe_columns_zones *zones;

@@ -6,9 +6,10 @@
  *   item       keys, count(*), count(dur), sum(dur), sum(self), min(dur), max(dur), avg(dur), min(depth),
  *              max(depth), numbers, texts, + - * / % ( ) and the functions below, with or without a name (AS x);
  *              without GROUP BY an aggregate at least, and no key
- *   condition  ts >, >=, <, <= a whole number; ts BETWEEN two of them; key = a number or a text
+ *   condition  ts or dur >, >=, <, <= a whole number, or BETWEEN two of them; key = a number or a text
  *
- * Perfetto's slice has neither loc_id nor process_id nor self, and where a zone did not end the duration -1.
+ * Perfetto's slice has neither loc_id nor process_id nor self, and where a zone did not end the duration -1: of its durations
+ * only those from 0 on are taken.
  *
  * Every aggregate becomes one over zone_sum, where a row stands for many zones; SQLite does the rest. A word that is not in
  * these lists ends the attempt, and the statement goes to SQLite as it is: better slow than wrong.
@@ -29,6 +30,11 @@ struct token {
     size_t n;
 };
 
+/* Whole numbers, both inclusive. */
+struct bounds {
+    int64_t least, most;
+};
+
 struct reader {
     const char *at;
     struct token now;
@@ -37,7 +43,7 @@ struct reader {
     int of_slices;          /* FROM slice, else FROM zone */
     unsigned used, grouped; /* keys in items, and those of GROUP BY: one bit each */
     unsigned n_aggregates;
-    int64_t after, before; /* bounds of ts */
+    struct bounds ts, dur;
     struct strobe_out conditions;
     /* Names of items, so that ORDER BY may use them. */
     struct token names[32];
@@ -252,30 +258,30 @@ static int64_t read_whole(struct reader *reader)
     return is_minus ? -value : value;
 }
 
-static void raise_after(struct reader *reader, int64_t value)
+static void raise_least(struct bounds *bounds, int64_t value)
 {
-    reader->after = value > reader->after ? value : reader->after;
+    bounds->least = value > bounds->least ? value : bounds->least;
 }
 
-static void lower_before(struct reader *reader, int64_t value)
+static void lower_most(struct bounds *bounds, int64_t value)
 {
-    reader->before = value < reader->before ? value : reader->before;
+    bounds->most = value < bounds->most ? value : bounds->most;
 }
 
-static void read_time(struct reader *reader)
+static void read_bounds(struct reader *reader, struct bounds *bounds)
 {
     if (take(reader, "between")) {
-        raise_after(reader, read_whole(reader));
+        raise_least(bounds, read_whole(reader));
         expect(reader, "and");
-        lower_before(reader, read_whole(reader));
+        lower_most(bounds, read_whole(reader));
     } else if (take(reader, ">=")) {
-        raise_after(reader, read_whole(reader));
+        raise_least(bounds, read_whole(reader));
     } else if (take(reader, ">")) {
-        raise_after(reader, read_whole(reader) + 1);
+        raise_least(bounds, read_whole(reader) + 1);
     } else if (take(reader, "<=")) {
-        lower_before(reader, read_whole(reader));
+        lower_most(bounds, read_whole(reader));
     } else if (take(reader, "<")) {
-        lower_before(reader, read_whole(reader) - 1);
+        lower_most(bounds, read_whole(reader) - 1);
     } else {
         reader->failed = 1;
     }
@@ -285,8 +291,10 @@ static void read_condition(struct reader *reader)
 {
     struct strobe_out *conditions = &reader->conditions;
     struct token key = reader->now;
-    if (take(reader, "ts")) {
-        read_time(reader);
+    if (is(reader, "ts") || is(reader, "dur")) {
+        struct bounds *bounds = is(reader, "ts") ? &reader->ts : &reader->dur;
+        step(reader);
+        read_bounds(reader, bounds);
         return;
     }
     reader->failed |= !key_of(reader);
@@ -300,6 +308,25 @@ static void read_condition(struct reader *reader)
     step(reader);
 }
 
+static int is_bounded(const struct bounds *bounds)
+{
+    return bounds->least != INT64_MIN || bounds->most != INT64_MAX;
+}
+
+/* Two arguments. */
+static void put_bounds(struct strobe_out *out, const struct bounds *bounds)
+{
+    if (bounds->least == INT64_MIN)
+        strobe_out_text(out, "NULL");
+    else
+        strobe_out_i(out, bounds->least);
+    strobe_out_char(out, ',');
+    if (bounds->most == INT64_MAX)
+        strobe_out_text(out, "NULL");
+    else
+        strobe_out_i(out, bounds->most);
+}
+
 static void put_source(struct reader *reader)
 {
     expect(reader, "from");
@@ -311,17 +338,15 @@ static void put_source(struct reader *reader)
         while (!reader->failed && take(reader, "and"));
     }
     strobe_out_text(reader->out, "FROM zone_sum");
-    if (reader->after != INT64_MIN || reader->before != INT64_MAX) {
+    int by_dur = is_bounded(&reader->dur);
+    reader->failed |= by_dur && reader->of_slices && reader->dur.least < 0;
+    if (by_dur || is_bounded(&reader->ts)) {
         strobe_out_char(reader->out, '(');
-        if (reader->after == INT64_MIN)
-            strobe_out_text(reader->out, "NULL");
-        else
-            strobe_out_i(reader->out, reader->after);
-        strobe_out_char(reader->out, ',');
-        if (reader->before == INT64_MAX)
-            strobe_out_text(reader->out, "NULL");
-        else
-            strobe_out_i(reader->out, reader->before);
+        put_bounds(reader->out, &reader->ts);
+        if (by_dur) {
+            strobe_out_char(reader->out, ',');
+            put_bounds(reader->out, &reader->dur);
+        }
         strobe_out_char(reader->out, ')');
     }
     strobe_out_bytes(reader->out, reader->conditions.at, reader->conditions.len);
@@ -377,8 +402,9 @@ static void put_limit(struct reader *reader)
 
 static size_t rewrite(const char *text, struct strobe_out *out, int of_slices)
 {
+    const struct bounds none = {INT64_MIN, INT64_MAX};
     struct reader reader = {
-        .at = text, .out = out, .of_slices = of_slices, .after = INT64_MIN, .before = INT64_MAX};
+        .at = text, .out = out, .of_slices = of_slices, .ts = none, .dur = none};
     strobe_out_clear(out);
     step(&reader);
     expect(&reader, "select");

@@ -23,6 +23,8 @@ enum {
     SUM_MAX,
     SUM_AFTER,
     SUM_BEFORE,
+    SUM_AT_LEAST,
+    SUM_AT_MOST,
 };
 
 enum { MAX_GROUPS = 1 << 22 }; /* 400 MB; a query with more is refused */
@@ -43,6 +45,10 @@ struct sums {
     uint32_t n_groups, groups_room;
     struct strobe_index index;   /* of groups */
     struct strobe_textmap names; /* that zones were given, to their index */
+    uint32_t
+        *of_slots; /* owned: by slot of the batch at hand, index + 1 of its group; 0: not known */
+    uint32_t of_slots_room;
+    struct strobe_clock_part part; /* that the last time lay in */
 };
 
 static uint64_t hash_of(const struct group *key, uint64_t seed)
@@ -101,20 +107,68 @@ static struct group *group_of(struct sums *sums, const struct strobe_batch *batc
     return find_group(sums, &key);
 }
 
-static void add_zone(struct group *group, const struct strobe_clock *clock,
+/* The group of a zone, by its slot where that says all: of zones that were not renamed, unless depths are told apart. */
+static struct group *group_by_slot(struct sums *sums, const struct strobe_batch *batch,
+                                   const struct strobe_zone_row *zone, int64_t track)
+{
+    if (zone->note || zone->slot >= batch->n_slots)
+        return group_of(sums, batch, zone, track);
+    uint32_t *known = &sums->of_slots[zone->slot];
+    if (*known)
+        return &sums->groups[*known - 1];
+    struct group *group = group_of(sums, batch, zone, track);
+    if (group)
+        *known = (uint32_t)(group - sums->groups) + 1;
+    return group;
+}
+
+static inline int64_t span_of(struct sums *sums, const struct strobe_clock *clock, uint64_t tick,
+                              uint64_t ticks)
+{
+    if (!strobe_clock_part_has(&sums->part, tick))
+        strobe_clock_find_part(clock, tick, &sums->part);
+    return (int64_t)(strobe_clock_part_has(&sums->part, tick)
+                         ? strobe_clock_part_span_ns(&sums->part, tick, ticks)
+                         : strobe_clock_span_ns(clock, tick, ticks));
+}
+
+static inline int64_t start_of(struct sums *sums, const struct strobe_clock *clock, uint64_t tick)
+{
+    if (!strobe_clock_part_has(&sums->part, tick))
+        strobe_clock_find_part(clock, tick, &sums->part);
+    return strobe_clock_part_has(&sums->part, tick) ? strobe_clock_part_rel(&sums->part, tick)
+                                                    : strobe_clock_rel(clock, tick);
+}
+
+/* 1: the zone begins in the time that is asked for, and takes as long. */
+static int is_wanted(struct sums *sums, const struct strobe_clock *clock,
+                     const struct strobe_zone_row *zone, const struct strobe_sql_ask *ask)
+{
+    if (ask->ts_min != INT64_MIN || ask->ts_max != INT64_MAX) {
+        int64_t ts = start_of(sums, clock, zone->begin);
+        if (ts < ask->ts_min || ts > ask->ts_max)
+            return 0;
+    }
+    if (ask->dur_min == INT64_MIN && ask->dur_max == INT64_MAX)
+        return 1;
+    int64_t ns = span_of(sums, clock, zone->begin, zone->ticks);
+    return zone->state == STROBE_ZONE_ENDED && ns >= ask->dur_min && ns <= ask->dur_max;
+}
+
+static void add_zone(struct sums *sums, struct group *group, const struct strobe_clock *clock,
                      const struct strobe_batch *batch, const struct strobe_zone_row *zone)
 {
     group->n++;
     if (zone->state != STROBE_ZONE_ENDED)
         return;
-    int64_t ns = (int64_t)strobe_clock_span_ns(clock, zone->begin, zone->ticks);
+    int64_t ns = span_of(sums, clock, zone->begin, zone->ticks);
     group->total += ns;
     group->min = !group->n_ended || ns < group->min ? ns : group->min;
     group->max = !group->n_ended || ns > group->max ? ns : group->max;
     group->n_ended++;
     if (batch->kind == STROBE_BATCH_SPAN)
         return;
-    group->self += (int64_t)strobe_clock_span_ns(clock, zone->begin, zone->self);
+    group->self += span_of(sums, clock, zone->begin, zone->self);
     group->n_self++;
 }
 
@@ -125,18 +179,22 @@ static enum strobe_err add_batch(void *context, const struct strobe_batch *batch
     const struct strobe_sql_ask *ask = strobe_sql_pump_ask(pump);
     const struct strobe_trace *trace = strobe_sql_pump_trace(pump);
     int64_t track = strobe_sql_track_of(trace, batch);
+    int by_slot = !strobe_sql_wants(ask, SUM_DEPTH);
     if ((ask->track >= 0 && track != ask->track) ||
         (ask->process >= 0 && strobe_trace_first_process(trace, batch->process) != ask->process))
         return STROBE_OK;
-    int is_bounded = ask->ts_min != INT64_MIN || ask->ts_max != INT64_MAX;
+    if (STROBE_ARRAY_REACH(sums->of_slots, sums->of_slots_room, batch->n_slots))
+        return STROBE_ERR_NOMEM;
+    memset(sums->of_slots, 0, batch->n_slots * sizeof *sums->of_slots);
     for (uint32_t i = 0; i < batch->n_zones; i++) {
-        int64_t ts = is_bounded ? strobe_clock_rel(&trace->clock, batch->zones[i].begin) : 0;
-        if (is_bounded && (ts < ask->ts_min || ts > ask->ts_max))
+        const struct strobe_zone_row *zone = &batch->zones[i];
+        if (!is_wanted(sums, &trace->clock, zone, ask))
             continue;
-        struct group *group = group_of(sums, batch, &batch->zones[i], track);
+        struct group *group =
+            by_slot ? group_by_slot(sums, batch, zone, track) : group_of(sums, batch, zone, track);
         if (!group)
             return STROBE_ERR_NOMEM;
-        add_zone(group, &trace->clock, batch, &batch->zones[i]);
+        add_zone(sums, group, &trace->clock, batch, zone);
     }
     return STROBE_OK;
 }
@@ -199,6 +257,7 @@ enum strobe_err strobe_sql_walk_sums(struct strobe_sql_pump *pump)
     for (uint32_t i = 0; !err && i < sums.n_groups; i++)
         err = put_group(&sums, &sums.groups[i]);
     free(sums.groups);
+    free(sums.of_slots);
     strobe_index_free(&sums.index);
     strobe_textmap_free(&sums.names);
     return err;

@@ -3,7 +3,7 @@
  *
  * What a query demands of a column with a meaning (keys) goes to the pump as a strobe_sql_ask. idxNum says which demands are
  * among the arguments of xFilter, in the order of enum demand. SQLite looks again at every
- * row that comes, so a table may give more than was asked for, and never less. Only arguments (after, before) it takes on trust.
+ * row that comes, so a table may give more than was asked for, and never less. Only arguments (after, before …) it takes on trust.
  * SPDX-License-Identifier: MIT */
 #include "sql/table.h"
 
@@ -24,7 +24,10 @@ enum demand {
     BY_TS_MAX = 64,
     BY_AFTER = 128,
     BY_BEFORE = 256,
-    N_DEMANDS = 9,
+    BY_AT_LEAST = 512,
+    BY_AT_MOST = 1024,
+    N_DEMANDS = 11,
+    ARGUMENTS = BY_AFTER | BY_BEFORE | BY_AT_LEAST | BY_AT_MOST,
 };
 
 struct table {
@@ -138,13 +141,15 @@ static unsigned demand_of(const struct table *table, const struct sqlite3_index_
     }
     if (!is_equal)
         return 0;
-    return column == keys->id        ? BY_ID
-           : column == keys->track   ? BY_TRACK
-           : column == keys->process ? BY_PROCESS
-           : column == keys->name    ? BY_NAME
-           : column == keys->after   ? BY_AFTER
-           : column == keys->before  ? BY_BEFORE
-                                     : 0;
+    return column == keys->id         ? BY_ID
+           : column == keys->track    ? BY_TRACK
+           : column == keys->process  ? BY_PROCESS
+           : column == keys->name     ? BY_NAME
+           : column == keys->after    ? BY_AFTER
+           : column == keys->before   ? BY_BEFORE
+           : column == keys->at_least ? BY_AT_LEAST
+           : column == keys->at_most  ? BY_AT_MOST
+                                      : 0;
 }
 
 /* Guesses for SQLite's planner: a table of events is read from end to end, however few rows it gives. */
@@ -198,7 +203,7 @@ static int on_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
         if (of_demand[i]) {
             info->aConstraintUsage[of_demand[i] - 1].argvIndex = ++n;
             /* nobody sees the value of an argument: there is none to compare it with */
-            info->aConstraintUsage[of_demand[i] - 1].omit = (1u << i & (BY_AFTER | BY_BEFORE)) != 0;
+            info->aConstraintUsage[of_demand[i] - 1].omit = (1u << i & ARGUMENTS) != 0;
         }
     info->idxNum = (int)demands;
     /* colUsed reaches xFilter as text: its last bit stands for all columns from 63 on, and there are none */
@@ -360,6 +365,10 @@ static int read_demands(unsigned demands, sqlite3_value **values, struct strobe_
         ask->ts_min = read_bound(values[n++], 0);
     if (demands & BY_BEFORE)
         ask->ts_max = read_bound(values[n++], 1);
+    if (demands & BY_AT_LEAST)
+        ask->dur_min = read_bound(values[n++], 0);
+    if (demands & BY_AT_MOST)
+        ask->dur_max = read_bound(values[n++], 1);
     if (name) {
         ask->n_name = (uint32_t)sqlite3_value_bytes(name);
         ask->name = malloc(ask->n_name + (size_t)1);
@@ -375,8 +384,13 @@ static int on_filter(sqlite3_vtab_cursor *base, int demands, const char *columns
 {
     (void)n_values;
     struct cursor *cursor = (struct cursor *)base;
-    struct strobe_sql_ask ask = {
-        .ts_min = INT64_MIN, .ts_max = INT64_MAX, .track = -1, .process = -1, .trace = -1};
+    struct strobe_sql_ask ask = {.ts_min = INT64_MIN,
+                                 .ts_max = INT64_MAX,
+                                 .dur_min = INT64_MIN,
+                                 .dur_max = INT64_MAX,
+                                 .track = -1,
+                                 .process = -1,
+                                 .trace = -1};
     int64_t id = -1;
     strobe_sql_pump_stop(cursor->pump);
     cursor->pump = NULL;

@@ -67,7 +67,8 @@ struct strobe_sql_pump;
 struct strobe_sql_keys {
     uint8_t id; /* facts: the row's number */
     uint8_t ts, track, process, name;
-    uint8_t after, before; /* hidden: bounds of ts, both inclusive, as arguments */
+    uint8_t after, before;     /* hidden: bounds of ts, both inclusive, as arguments */
+    uint8_t at_least, at_most; /* likewise of durations */
 };
 
 struct strobe_sql_table {
@@ -150,23 +151,32 @@ extern const char *const strobe_sql_zone_states[STROBE_SQL_N_STATES];
 
 /* events.c: the track of a batch's zones, -1: it has no number. */
 int64_t strobe_sql_track_of(const struct strobe_trace *trace, const struct strobe_batch *batch);
-/* The ids of a zone and of the one around it, -1: none; of batches with places. Threads: 22 bits of index, 40 of place. The others
- * are numbered in the order in which they are paired. */
+/* Ids of zones. Of threads: 22 bits of index, 40 of the place on the track, -1: no place. The others are numbered in the order in
+ * which they are paired. */
+enum { STROBE_SQL_PLACE_BITS = 40 };
+static inline int strobe_sql_has_places(const struct strobe_batch *batch)
+{
+    return batch->kind == STROBE_BATCH_THREAD && batch->places;
+}
+static inline int64_t strobe_sql_place_id(uint32_t thread, uint64_t place)
+{
+    return place >> STROBE_SQL_PLACE_BITS
+               ? -1
+               : (int64_t)((uint64_t)thread << STROBE_SQL_PLACE_BITS | place);
+}
+static inline int64_t strobe_sql_number_id(const struct strobe_batch *batch)
+{
+    return (int64_t)(1ull << 62 | batch->number);
+}
+
+/* The ids of a zone and of the one around it, -1: none; of batches with places. */
 static inline void strobe_sql_zone_ids(const struct strobe_batch *batch, uint32_t i, int64_t *id,
                                        int64_t *parent)
 {
-    enum { PLACE_BITS = 40 };
-    const uint64_t base = (uint64_t)batch->thread << PLACE_BITS;
-    *id = *parent = -1;
-    if (batch->kind != STROBE_BATCH_THREAD || !batch->places) {
-        *id = (int64_t)(1ull << 62 | batch->number);
-        return;
-    }
-    const struct strobe_zone_place *place = &batch->places[i];
-    if (place->begin >> PLACE_BITS == 0)
-        *id = (int64_t)(base | place->begin);
-    if (place->parent >> PLACE_BITS == 0)
-        *parent = (int64_t)(base | place->parent);
+    int has = strobe_sql_has_places(batch);
+    *id = has ? strobe_sql_place_id(batch->thread, batch->places[i].begin)
+              : strobe_sql_number_id(batch);
+    *parent = has ? strobe_sql_place_id(batch->thread, batch->places[i].parent) : -1;
 }
 
 /* table.c: the table of that name, or NULL; its columns; 1: a walk must see all of every track to fill the wanted ones. */
@@ -176,6 +186,9 @@ int strobe_sql_needs_all(const struct strobe_sql_table *table, uint64_t wanted);
 
 /* facts.c: have the file open once more, as file->work. */
 enum strobe_err strobe_sql_open_work(struct strobe_sql_file *file);
+/* facts.c: a pass over the first file in the connection's own thread; the walk's trace is filled in, and told before it begins. */
+enum strobe_err strobe_sql_walk(struct strobe_sql *sql, struct strobe_walk *walk,
+                                const struct strobe_trace **trace);
 
 /* heap.c: before the first connection of the process; any thread, any number of times. */
 void strobe_sql_guard_heap(void);

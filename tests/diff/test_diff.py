@@ -105,6 +105,9 @@ class Diff(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(path.name for path in (self.folder / "runs").iterdir()), ["a1.strobe", "a2.strobe", "b1.strobe", "b2.strobe"])
         self.assertIn("2 against 2 runs", done.stdout)
+        printed = run("diff", "--record", "-n", "1", "-o", self.folder / "runs", "--format", "json", f"echo a line; {HELLO}", HELLO, env=env)
+        self.assertEqual(json.loads(printed.stdout)["a_runs"], 1)
+        self.assertIn("a line", printed.stderr)
         gate = pathlib.Path(__file__).resolve().parents[2] / "examples" / "ci" / "gate"
         report = self.folder / "report.md"
         gated = subprocess.run([gate, HELLO, HELLO, report], env={**env, "STROBE": STROBE, "RUNS": "1"}, capture_output=True, text=True)

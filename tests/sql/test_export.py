@@ -381,13 +381,13 @@ class Readers(Export):
                     self.assertEqual(duckdb.sql("SELECT count(*) FROM stream").fetchall(), [(len(expected),)])
 
 
-def with_readers(build):
+def with_readers(build, libraries=LIBRARIES):
     """The interpreter of an environment that has the libraries; None where pip can't get them."""
     folder = pathlib.Path(build) / "readers"
     python = folder / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    found = subprocess.run([python, "-m", "pip", "-q", "install", *LIBRARIES], capture_output=True, text=True, check=False)
+    found = subprocess.run([python, "-m", "pip", "-q", "install", *libraries], capture_output=True, text=True, check=False)
     return python if found.returncode == 0 else print(found.stderr[-500:])
 
 

@@ -194,9 +194,11 @@ class Shortcut(Query):
                  "SELECT count(*), count(dur), sum(dur), avg(dur), min(depth), 7 FROM zone WHERE name = 'no such zone'",
                  "SELECT name, count(*) AS n, count(dur), sum(dur), avg(dur), min(dur), max(dur) FROM slice GROUP BY name ORDER BY n DESC, name",
                  "SELECT track_id, depth, sum(dur), min(dur), max(depth) FROM slices WHERE ts > 5000 GROUP BY track_id, depth",
-                 "SELECT trace_id, avg(dur), max(dur) FROM slice GROUP BY trace_id",
+                 "SELECT trace_id, avg(dur), max(dur) FROM slice GROUP BY trace_id", "SELECT name, count(*), sum(dur), min(dur) FROM zone WHERE dur > 500 GROUP BY name",
+                 "SELECT name, count(*), count(dur), sum(self) FROM zone WHERE dur <= 500 AND ts > 5000 GROUP BY name", "SELECT count(*), max(dur) FROM zone WHERE dur BETWEEN 100 AND 900 AND depth = 1",
+                 "SELECT count(*) FROM zone WHERE dur >= 0", "SELECT name, count(*), min(dur), avg(dur) FROM slice WHERE dur >= 500 AND dur < 100000 GROUP BY name",
                  "SELECT count(*), count(dur), sum(dur), avg(dur), min(dur), max(dur) FROM slice WHERE name = 'no such zone'")
-    LEFT = ("SELECT name, max(dur), ts FROM zone GROUP BY name", "SELECT name, count(*) FROM thread_slice GROUP BY name", "SELECT category, count(*) FROM slice GROUP BY category", "SELECT name, count(*) FROM zone WHERE dur > 5 GROUP BY name",
+    LEFT = ("SELECT name, max(dur), ts FROM zone GROUP BY name", "SELECT name, count(*) FROM thread_slice GROUP BY name", "SELECT category, count(*) FROM slice GROUP BY category", "SELECT name, count(*) FROM zone WHERE dur > 5.5 GROUP BY name", "SELECT name, count(*) FROM slice WHERE dur < 500 GROUP BY name", "SELECT name, count(*) FROM zone WHERE dur = 500 GROUP BY name",
             "SELECT name, track_id, count(*) FROM zone GROUP BY name", "SELECT name, count(*) FROM zone GROUP BY name HAVING count(*) > 3",
             "SELECT name, count(DISTINCT dur) FROM zone GROUP BY name", "SELECT 7 FROM zone LIMIT 3", "SELECT name, count(*) FROM zone", "SELECT max(depth, 2) FROM zone LIMIT 2", "SELECT z.name, count(*) FROM zone z GROUP BY z.name",
             "SELECT name, count(*) FROM zone WHERE ts > 1e8 GROUP BY name", "SELECT name, group_concat(depth) FROM zone GROUP BY name",

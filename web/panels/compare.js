@@ -8,7 +8,7 @@ import {copyTable} from '../view/share.js';
 import {fill, h} from '../view/dom.js';
 import {TwoHistograms, makeDifferential, signed, treeOfBoth} from './compare_parts.js';
 import {hasSql} from './query.js';
-import {newest} from './parts.js';
+import {newest, setOptions} from './parts.js';
 import * as format from '../view/format.js';
 
 const SIDES = [['histogram', 'histograms'], ['flame', 'flame graph']], METRICS = ['mean', 'self', 'total'];
@@ -57,7 +57,7 @@ class Compare {
             return;
         const {json} = await app.engine.ask({ask: 'traces'});
         this.folder = json.traces.map((t) => t.name).filter((n) => n.endsWith('.strobe') && n !== app.trace.name);
-        fill(this.add, h('option', {value: ''}, 'Compare with …'), this.folder.map((n) => h('option', {value: n}, n)));
+        setOptions(this.add, [['', 'Compare with …'], ...this.folder.map((n) => [n, n])]);
     }
 
     addNamed(name) {

@@ -5,7 +5,7 @@ import {Table} from '../view/table.js';
 import {Heat} from './heat.js';
 import {copyTable} from '../view/share.js';
 import {fill, h} from '../view/dom.js';
-import {filterField, newest, swatch} from './parts.js';
+import {filterField, newest, setOptions, swatch} from './parts.js';
 import * as format from '../view/format.js';
 
 const MOST = 20000;
@@ -86,10 +86,7 @@ class Ops {
     }
 
     drawDevices(devices) {
-        const chosen = this.device.value, words = devices.map((d) => d.name);
-        if (words.length + 1 !== this.device.options.length || words.some((w, i) => this.device.options[i + 1].text !== w))
-            fill(this.device, h('option', {value: ''}, 'all devices'), devices.map((d) => h('option', {value: String(d.track)}, d.name)));
-        this.device.value = devices.some((d) => String(d.track) === chosen) ? chosen : '';
+        setOptions(this.device, [['', 'all devices'], ...devices.map((d) => [String(d.track), d.name])]);
         this.device.hidden = devices.length < 2;
     }
 

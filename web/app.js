@@ -334,16 +334,16 @@ class App {
         return p && p.x >= LABEL ? this.timeline.timeAt(p.x) : (this.view.from + this.view.to) / 2;
     }
 
-    /** A jump is coming: Back shall lead here (or to `view`). */
-    remember(view) {
+    /** A jump is coming: Back shall lead here; or it has come, and Back shall lead to `view`. */
+    remember(view = this.view) {
+        const now = this.view;
         if (!this.trace)
             return;
-        const now = this.view;
-        if (view)
-            this.view = view;
+        this.view = view;
         this.writeUrl();
         this.view = now;
         history.pushState({nth: this.nth}, '', location.href);
+        this.writeUrl();
     }
 
     /** Back and Forward: to another place of this trace, to or from the start page, or to another trace, which needs a new page. */
@@ -435,10 +435,10 @@ class App {
         this.choice.pinned = tracksByKeys(tracks, link.pinned || []);
         this.choice.hidden = new Set(tracksByKeys(tracks, link.hidden || []));
         this.timeline.relayout();
-        if (link.view)
-            this.setView(link.view.from, link.view.to);
-        else
-            this.fit(this.whole());
+        const {from, to} = link.view || this.whole();
+        this.setView(from, to);
+        if (link.view && this.trace.live) /* a place, though its end may not have been yet */
+            this.server.follow(false);
         const area = link.area;
         this.area = area ? {from: area.from, to: area.to, tracks: area.keys ? tracksByKeys(tracks, area.keys) : null} : null;
         if (link.panel && (first || !this.drawer.isOpen))

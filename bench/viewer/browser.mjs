@@ -73,10 +73,10 @@ export function scriptPerFrame(events, begin, end, others) {
             continue;
         const isOther = event.args.data && others.includes(event.args.data.functionName);
         if (event.ts >= until) {
-            sums[at] += isOther ? 0 : event.dur / 1000;
+            sums[at] += isOther ? 0 : (event.tdur ?? event.dur) / 1000; /* tdur: CPU time of the thread */
             until = event.ts + event.dur;
         } else if (isOther) {
-            sums[at] -= event.dur / 1000;
+            sums[at] -= (event.tdur ?? event.dur) / 1000;
         }
     }
     return {ms: sums, n: frames.length};

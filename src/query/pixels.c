@@ -158,7 +158,19 @@ static int has_lanes(struct strobe_gather *gather, uint32_t block, int only_mark
     return 0;
 }
 
-/* Zones are looked for below a level of detail, which may have left some out there. */
+/* Whether a block has parts of lanes that are asked for, in the range. */
+static int has_lanes_in_range(struct strobe_gather *gather, uint32_t block)
+{
+    uint32_t n;
+    const struct strobe_view_part *parts = strobe_view_parts(gather->view, block, &n);
+    for (uint32_t i = 0; i < n; i++)
+        if (parts[i].thread < gather->n_wanted && gather->wanted[parts[i].thread] &&
+            parts[i].first_tick <= gather->hi && parts[i].last_tick >= gather->lo)
+            return 1;
+    return 0;
+}
+
+/* Zones are looked for below a level of detail, or at the last of its depths: it may have left some out below. */
 static int is_too_flat(const struct strobe_pixel_lanes *lanes, uint32_t n_depths)
 {
     return lanes->is_deep && n_depths == STROBE_LOD_DEPTHS;
@@ -399,6 +411,16 @@ static void count_in_range(const struct strobe_gather *gather, uint64_t *n_block
     }
 }
 
+/* Events of the blocks in the range that would have to be read for the lanes alone: of thousands of threads a few are in sight. */
+static uint64_t count_wanted(struct strobe_gather *gather)
+{
+    uint64_t n_events = 0;
+    for (uint32_t i = 0; i < gather->view->n_blocks && n_events <= STROBE_PIXELS_MAX_EVENTS; i++)
+        if (is_block_in_range(gather, i) && has_lanes_in_range(gather, i))
+            n_events += strobe_view_block(gather->view, i).n_events;
+    return n_events;
+}
+
 /* A range with much in it is shown at the level that LOD blocks have, or summaries: to read the heads of all blocks, or
  * all events, would take too long. */
 static void raise_levels(struct strobe_gather *gather)
@@ -407,7 +429,8 @@ static void raise_levels(struct strobe_gather *gather)
     uint64_t n_blocks, n_events;
     count_in_range(gather, &n_blocks, &n_events);
     int by_lod = n_blocks > STROBE_PIXELS_MAX_BLOCKS || gather->ask->from_afar,
-        by_parts = n_events > STROBE_PIXELS_MAX_EVENTS;
+        by_parts = n_events > STROBE_PIXELS_MAX_EVENTS &&
+                   (by_lod || count_wanted(gather) > STROBE_PIXELS_MAX_EVENTS);
     for (uint32_t i = 0; i < view->n_lods && by_lod; i++)
         if (is_in_range(gather, view->lods[i].tick_min, view->lods[i].tick_max))
             raise_by_lod(gather, i);
@@ -420,9 +443,9 @@ static void raise_levels(struct strobe_gather *gather)
     }
     for (uint32_t i = 0; i < gather->n_lanes; i++) {
         const struct strobe_pixel_track *track = gather->lanes[i].track;
-        int is_deep = track->first_depth + track->n_depths > STROBE_LOD_DEPTHS;
-        gather->lanes[i].is_deep = is_deep && !by_lod && !by_parts;
-        if (is_deep && (by_lod || by_parts))
+        uint32_t n_depths = track->first_depth + track->n_depths;
+        gather->lanes[i].is_deep = n_depths >= STROBE_LOD_DEPTHS && !by_lod && !by_parts;
+        if (n_depths > STROBE_LOD_DEPTHS && (by_lod || by_parts))
             gather->out->seen_depths = STROBE_LOD_DEPTHS;
     }
 }

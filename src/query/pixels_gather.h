@@ -28,7 +28,8 @@ struct strobe_pixel_lanes {
     uint32_t n_seen;                 /* depths that were met */
     uint8_t has_last;
     uint8_t is_marked; /* the LOD block at hand is too coarse for it */
-    uint8_t is_deep; /* it is asked for below what levels of detail have, and events may be read */
+    uint8_t
+        is_deep; /* it is asked for as deep as levels of detail are, or below, and events may be read */
 };
 
 struct strobe_gather {

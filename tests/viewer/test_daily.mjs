@@ -400,6 +400,16 @@ const tests = {
         assert.ok(width(whole) > 1300);
         await page.waitForFunction(() => window.Path2D.name === 'Path2D');
     },
+    async 'names that are too long for their zone end in a mark'() {
+        await open('rich', '#v=395000000,425000000');
+        const svg = await state(async () => {
+            const {svgOf} = await import(new URL('view/picture.js', document.baseURI).href);
+            return svgOf(window.strobe);
+        });
+        assert.match(svg, />tr…</); /* trace rays */
+        assert.match(svg, />up…</);
+        assert.doesNotMatch(svg, />(tr|up|trac|upda)</);
+    },
     async 'frames are counted against a target that one sets'() {
         await open('rich', '#p=frames');
         await says('.figures', /over target\s*0 \(/);

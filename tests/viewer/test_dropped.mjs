@@ -9,7 +9,7 @@ import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 import zlib from 'node:zlib';
 import {Engine} from './engine.mjs';
-import {page, run, says, server, settled, shot, state, strobe} from './browser.mjs';
+import {page, run, says, server, settled, shot, state, still, strobe, text} from './browser.mjs';
 
 const data = path.join(path.dirname(fileURLToPath(import.meta.url)), '..'), golden = path.join(data, 'report', 'golden');
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'strobe-dropped-'));
@@ -66,6 +66,39 @@ const tests = {
         await isAsImported(FILE, json);
         await isAsImported(FILE, packed);
         assert.equal(await state(() => window.strobe.trace.name), 'object.strobe');
+    },
+    async 'of a file of Tracy, plots of percentages have their %, and Info tells host, kernel and CPU apart'() {
+        const session = path.join(folder, 'percent.json'), file = path.join(folder, 'percent.tracy');
+        fs.writeFileSync(session, JSON.stringify({
+            program: 'game', capture: 'game', host: 'OS: Linux 6.1\nCPU: Some CPU\nUser: me@box\n', pid: 7, epoch: 1700000000, exec_time: 1,
+            locations: {a: {name: 'work', function: 'work', file: 'a.c', line: 1}}, threads: [{id: 1, name: 'main', zones: [{loc: 'a', start: 1000, end: 7000}], messages: []}],
+            plots: [{name: 'load', format: 'percent', points: [[1000, 12.5], [5000, 80], [8000, 50]]}], frames: [], memory: [], locks: [], gpu: [],
+        }));
+        execFileSync('python3', ['-B', path.join(data, 'tracy_files', 'write_tracy.py'), session, file, '--store']);
+        await isAsImported(FILE, file);
+        const p = await still(() => {
+            const s = window.strobe, tl = s.timeline, row = tl.visibleRows().find((r) => r.row.track.kind === 'plot'), box = tl.canvas.getBoundingClientRect();
+            return {x: box.left + tl.xOf(5000) + 2, y: box.top + row.y + row.row.height / 2};
+        });
+        await page.mouse.click(p.x, p.y);
+        await says('.details', /value\s+80(\.0)? %/);
+        await page.locator('[data-panel=info]').click();
+        await says('.drawer', /kernel\s+Linux 6.1/);
+        await says('.drawer', /CPU\s+Some CPU/);
+        assert.doesNotMatch(await text('.drawer'), /OS:/);
+    },
+    async 'times of Chrome’s JSON are relative to its start'() {
+        const json = path.join(folder, 'late.json');
+        fs.writeFileSync(json, JSON.stringify([{ph: 'X', pid: 1, tid: 1, ts: 1700000000000000, dur: 500, name: 'first'}, {ph: 'X', pid: 1, tid: 1, ts: 1700000000001000, dur: 500, name: 'second'}]));
+        await choose(FILE, json);
+        await page.waitForFunction(() => window.strobe.trace);
+        await settled();
+        const p = await still(() => {
+            const s = window.strobe, tl = s.timeline, row = tl.visibleRows().find((r) => r.row.track.kind === 'thread'), box = tl.canvas.getBoundingClientRect();
+            return {x: box.left + tl.xOf(s.trace.range[1] - 2e5), y: box.top + row.y + 12};
+        });
+        await page.mouse.click(p.x, p.y);
+        await says('.details', /begins\s+1(\.0+)? ms/);
     },
     async 'a trace of Perfetto'() {
         await isAsImported(FILE, path.join(data, 'import', 'seeds_perfetto', 'interned'));

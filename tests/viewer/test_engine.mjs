@@ -10,7 +10,7 @@ import {csvRows} from './csv.mjs';
 import {Engine, bytesSource, moduleOf} from './engine.mjs';
 
 const [strobe, ...paths] = process.argv.slice(2);
-const near = paths.filter((p) => !/far/.test(p)); /* each command, and each engine that is opened, reads the 5 GiB of nothing in `far` */
+const near = paths.filter((p) => !/far|crowd/.test(p)); /* each command, and each engine that is opened, reads the 5 GiB of nothing in `far`; `crowd` is large, too */
 const COLUMNS = ['count', 'total', 'self', 'mean', 'min', 'max', 'std', 'p50', 'p90', 'p99'];
 
 function random(seed) {
@@ -131,6 +131,18 @@ const tests = {
                 assert.equal(n, zones, `${file} at ${width}`);
             }
         }
+    },
+
+    async 'of a few among many threads each pixel is exact, at any depth: their events are read, however many there are of others'() {
+        const engine = open(paths.find((p) => p.endsWith('/crowd.strobe'))), {trace} = lanesOf(engine), few = trace.tracks.filter((t) => t.kind === 'thread').slice(0, 2), [from, to] = trace.range;
+        assert.ok(trace.totals.zones > 1 << 20, 'there is too much to read all of it');
+        const question = (n) => ({ask: 'pixels', from, to, width: 1700, budget: 100000, lanes: few.map((t) => [t.id, 0, n])}), told = ask(engine, question(few[0].n_depths)).json.n_depths;
+        assert.deepEqual(told, few.map((t) => [t.id, 101]), 'how deep they are');
+        const q = question(101), answer = ask(engine, q), {arrays} = ask(engine, {ask: 'stats', tracks: few.map((t) => t.id), limit: 1e9});
+        assert.equal(answer.json.seen_depths, undefined);
+        assert.deepEqual([...new Set(answer.json.lanes.map((lane) => lane[4]))], [answer.json.k], 'buckets are as wide as a pixel');
+        assert.equal(checkPixels(answer, q), arrays.count.reduce((sum, n) => sum + n, 0));
+        assert.equal(new Set(answer.json.lanes.map((lane) => lane[1])).size, 101);
     },
 
     async 'a zone tells its times, parents and children as the CSV has them'() {

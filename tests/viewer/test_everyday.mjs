@@ -86,13 +86,82 @@ const tests = {
         await settled();
         assert.ok(await seen() > 50);
     },
+    async 'keys are those that a keyboard types, German or French; W, A, S and D are where they are'() {
+        await open('rich');
+        const session = await page.context().newCDPSession(page);
+        const press = async (key, code, modifiers = 0) => {
+            for (const type of ['keyDown', 'keyUp'])
+                await session.send('Input.dispatchKeyEvent', {type, key, code, modifiers, text: type === 'keyDown' && key.length === 1 ? key : undefined});
+        };
+        await press('?', 'Minus', 8); /* German */
+        await says('.box', /Keys and mouse/);
+        await press('Escape', 'Escape');
+        await page.locator('.box').waitFor({state: 'hidden'});
+        await press('/', 'Digit7', 8);
+        await page.waitForFunction(() => document.activeElement.classList.contains('search'));
+        await press('Escape', 'Escape');
+        await page.mouse.move(700, 300);
+        const span = () => state(() => window.strobe.view.to - window.strobe.view.from), whole = await span();
+        await press('z', 'KeyW'); /* French */
+        await settled();
+        assert.ok(await span() < whole);
+        await press('m', 'Semicolon');
+        await page.locator('.box textarea').waitFor();
+        await press('Escape', 'Escape');
+        await page.locator('.box').waitFor({state: 'hidden'});
+        const notes = await state(() => window.strobe.notes.list.length);
+        await press(',', 'KeyM'); /* the place of M has a comma */
+        await settled();
+        assert.equal(await page.locator('.box').isVisible(), false);
+        assert.equal(await state(() => window.strobe.notes.list.length), notes);
+    },
+    async 'words that are marked on a panel can not be carried away: the page would take them for a file'() {
+        await open('rich');
+        await panel('info');
+        await state(() => {
+            window.carried = [];
+            window.addEventListener('dragstart', (event) => window.carried.push(event.defaultPrevented));
+        });
+        const box = await page.locator('.drawer dd, .drawer td').filter({hasText: 'rich.strobe'}).first().boundingBox(), x = box.x + 20, y = box.y + box.height / 2;
+        await page.mouse.dblclick(x, y);
+        assert.match(await state(() => String(getSelection())), /\w/);
+        await page.mouse.move(x, y);
+        await page.mouse.down();
+        await page.mouse.move(700, 300, {steps: 5});
+        await page.mouse.up();
+        assert.deepEqual(await state(() => window.carried), [true]);
+        await settled();
+    },
+    async 'the critical path is named over the timeline, on every panel, with a way out'() {
+        await open('rich');
+        await panel('explain');
+        await says('.standout:not([hidden])', /Critical path/);
+        await panel('stats');
+        await shot('path-named');
+        await page.locator('.standout:not([hidden]) button').click();
+        await page.waitForFunction(() => !window.strobe.timeline.path.isThere && !document.querySelector('.standout:not([hidden])'));
+        await panel('explain');
+        assert.equal(await page.locator('.explain input[type=checkbox]').isChecked(), false);
+        await page.locator('.explain input[type=checkbox]').check();
+        await says('.standout:not([hidden])', /Critical path/);
+    },
+    async 'a place in the source keeps its line where it is cut'() {
+        await open('rich');
+        await panel('stats');
+        const [shown, cut] = await state(() => {
+            const cell = [...document.querySelectorAll('.trow .fromend')].find((e) => e.innerText.startsWith('src/render.c')), box = cell.getBoundingClientRect(), end = cell.querySelector('bdi').getBoundingClientRect();
+            return [box.right - end.right, cell.scrollWidth > cell.clientWidth];
+        });
+        assert.ok(cut, 'it is too long for its place');
+        assert.ok(shown >= 0, `its end is ${-shown} px outside`);
+    },
     async 'what stands out is said over the timeline, on every panel, with a way out'() {
         await open('rich');
         await state(() => window.strobe.findByName('shade'));
         await panel('stats');
         await says('.standout', /^Only shade stands out/);
         await shot('standout');
-        await page.locator('.standout button').click();
+        await page.locator('.standout:not([hidden]) button').click();
         await page.waitForFunction(() => document.querySelector('.standout').hidden);
         assert.deepEqual(await state(() => [window.strobe.highlight, window.strobe.found]), [null, null]);
         await page.waitForFunction(() => !/z=shade/.test(location.hash));

@@ -154,6 +154,62 @@ const tests = {
         await page.screenshot({path: path.join(shots, 'live.png')});
         return page;
     },
+    async 'a link to a place of a trace that grows shows that place, beyond its end too'() {
+        const recorder = await record('placed.strobe', beacon), page = await openPage(browser);
+        await page.goto(`${recorder.link}#v=-1000000000,900000000000`);
+        await until(page, () => window.strobe && window.strobe.trace && window.strobe.timeline.data.fine && !window.strobe.isArriving);
+        const before = await page.evaluate(() => ({...window.strobe.view, end: window.strobe.trace.range[1]}));
+        await until(page, (end) => window.strobe.trace.range[1] > end + 3e8, before.end);
+        assert.deepEqual(await page.evaluate(() => [window.strobe.view.from, window.strobe.view.to]), [before.from, before.to]);
+        assert.match(await page.locator('.live').innerText(), /held/);
+        return page;
+    },
+    async 'what is told at the pointer goes on while the trace grows'() {
+        const recorder = await record('told.strobe', pulse, '200', '1000000'), page = await openPage(browser);
+        await page.goto(recorder.link);
+        await until(page, () => window.strobe && window.strobe.trace && window.strobe.timeline.data.fine && window.strobe.timeline.visibleRows().some((r) => r.row.track.kind === 'thread'));
+        const at = await page.evaluate(() => {
+            const tl = window.strobe.timeline, row = tl.visibleRows().find((r) => r.row.track.kind === 'thread'), box = tl.canvas.getBoundingClientRect();
+            return {x: box.left + (tl.width + 208) / 2, y: box.top + row.y + 12};
+        });
+        await page.mouse.move(at.x, at.y);
+        await until(page, () => { /* others come under the pointer, which rests */
+            const tip = document.querySelector('.tip');
+            window.told = (window.told || new Set()).add(tip.hidden ? '' : tip.innerText);
+            window.told.delete('');
+            return window.told.size >= 3;
+        });
+        recorder.child.stdin.end();
+        return page;
+    },
+    async 'a trace that is deleted while it is shown is said to be gone, and why'() {
+        makeTrace('away.strobe');
+        const server = await view(folder), page = await openPage(browser);
+        await page.goto(`${server.link}&trace=away.strobe`);
+        await settled(page);
+        fs.unlinkSync(at('away.strobe'));
+        await page.goto('about:blank');
+        await page.goto(`${server.link}&trace=away.strobe`);
+        await until(page, () => /away\.strobe is not there: it was deleted, renamed or moved/.test(document.body.innerText));
+        return page;
+    },
+    async 'a process of another PID namespace is called so on the start page'() {
+        const program = spawn(beacon, [], {env: {...process.env, ...env}, stdio: ['pipe', 'ignore', 'ignore']});
+        let inner;
+        try {
+            inner = await begin('unshare', ['-pf', '--kill-child', '--mount-proc', strobe, 'view', '--no-open', '--web', web, folder], {env});
+        } catch {
+            program.stdin.end();
+            return openPage(browser); /* no namespaces here */
+        }
+        const page = await openPage(browser);
+        await page.goto(inner.link);
+        await until(page, (pid) => document.querySelector('.start').innerText.includes(`process ${pid} of another PID namespace`), program.pid);
+        program.stdin.end();
+        inner.child.kill('SIGKILL');
+        await inner.ended;
+        return page;
+    },
     async 'panels count on while the trace grows, and stay as they were used'() {
         const recorder = await record('counted.strobe', beacon), page = await openPage(browser), zones = () => page.evaluate(() => Number(/, ([\d,]+) zones?/.exec(document.querySelector('.state').textContent)[1].replace(/,/g, '')));
         await page.goto(`${recorder.link}#p=stats`);

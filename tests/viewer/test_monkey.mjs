@@ -173,9 +173,15 @@ async function several(dice, n, done) {
         throw errors[0];
 }
 
-/* Is the trace out of sight? */
-function isAway() {
-    return state(() => !window.strobe || !window.strobe.trace || window.strobe.main.hidden);
+/* Is the trace out of sight? An act may just have led to another document. */
+async function isAway() {
+    const look = () => state(() => !window.strobe || !window.strobe.trace || window.strobe.main.hidden);
+    return look().catch(async (error) => {
+        if (!/context was destroyed/.test(error.message))
+            throw error;
+        await page.waitForLoadState();
+        return look();
+    });
 }
 
 async function session(seed, kind) {

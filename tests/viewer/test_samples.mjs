@@ -143,7 +143,7 @@ const tests = {
     async 'a thread alone, a flame graph, tables'() {
         await open('sampled');
         await panel('samples');
-        await page.locator('select[aria-label=threads]').selectOption({label: '   two (5002)'});
+        await page.locator('select[aria-label=threads]').selectOption({label: '\u2003two (5002)'});
         await says('.drawer .state', /^320 samples/);
         assert.deepEqual((await page.locator('.frow').first().innerText()).split(/\s+/).slice(0, 5), ['320', '100.0', '%', '320', '100.0']);
         await page.locator('.bar select[aria-label="kind of view"]:visible').selectOption('tree');
@@ -155,6 +155,15 @@ const tests = {
         await settled();
         assert.match(await text('.tree .treerow:nth-child(1)'), /called from/);
         assert.match((await page.locator('.samplesleft .tree').innerText()).replace(/\s+/g, ' '), /parse 400 83\.3 %.*hash 80 16\.7 %/);
+    },
+    async 'a list to choose from stays open while its panel is made anew'() {
+        await open('sampled', '#p=samples');
+        await page.locator('select[aria-label=threads]').selectOption({label: '\u2003two (5002)'});
+        await settled();
+        await state(() => { window.first = document.querySelector('select[aria-label=threads] option'); });
+        await state(() => window.strobe.drawer.spoil());
+        await settled();
+        assert.ok(await state(() => window.first.isConnected && document.querySelector('select[aria-label=threads]').selectedOptions[0].text === '\u2003two (5002)'));
     },
     async 'waits are counted by the last stack before them'() {
         await open('sampled');

@@ -48,6 +48,22 @@ const notesShown = async () => {
 };
 
 const tests = {
+    async 'after the view was dragged the link is that of where one let go, and Back leads to where one was'() {
+        await open('rich');
+        await setView(395, 425);
+        const before = await view();
+        await drag({x: 900, y: 300}, {x: 700, y: 300}, 'right');
+        const after = await view(), link = page.url();
+        assert.ok(after.from > before.from + 1e6, 'the view moved');
+        await fresh();
+        await page.goto(link);
+        await settled();
+        near((await view()).from, after.from, 1);
+        await open('rich', '#v=395000000,425000000');
+        await drag({x: 900, y: 300}, {x: 700, y: 300}, 'left', 'Shift');
+        await page.goBack();
+        await page.waitForFunction((from) => Math.abs(window.strobe.view.from - from) < 1, before.from);
+    },
     async 'the link holds view, selection, panel and notes'() {
         await open('rich');
         await setView(395, 425);

@@ -8,7 +8,7 @@ import {copyTable} from '../view/share.js';
 import {fill, h} from '../view/dom.js';
 import {TwoHistograms, makeDifferential, signed, treeOfBoth} from './compare_parts.js';
 import {hasSql} from './query.js';
-import {newest} from './parts.js';
+import {newest, setOptions} from './parts.js';
 import * as format from '../view/format.js';
 
 const SIDES = [['histogram', 'histograms'], ['flame', 'flame graph']], METRICS = ['mean', 'self', 'total'];
@@ -20,7 +20,8 @@ class Compare {
         this.metric = h('select', {'aria-label': 'what is compared', onchange: () => this.load()}, options(METRICS.map((m) => [m, m])));
         this.pickSide = h('select', {'aria-label': 'beside the table', onchange: () => this.showSide()}, options(SIDES));
         this.add = h('select', {'aria-label': 'add a trace', onchange: () => this.addNamed(this.add.value)});
-        this.file = h('input', {type: 'file', multiple: true, 'aria-label': 'add files', onchange: () => this.addFiles([...this.file.files])});
+        this.file = h('input', {type: 'file', multiple: true, hidden: true, 'aria-label': 'add files', onchange: () => this.addFiles([...this.file.files])});
+        this.choose = h('button', {onclick: () => this.file.click()}, 'Add files …');
         this.runs = h('div', {class: 'bar runs'});
         this.state = h('span', {class: 'state'});
         this.align = h('input', {type: 'search', placeholder: 'Align by zone', 'aria-label': 'align by zone', spellcheck: 'false', hidden: true, onchange: () => this.alignBy(this.align.value.trim())});
@@ -29,7 +30,7 @@ class Compare {
         this.graph = makeDifferential(app, (name) => this.choose(name));
         this.place = h('div', {class: 'right'});
         this.table = this.makeTable();
-        this.element = h('div', {class: 'withbar compare'}, h('div', {class: 'bar narrow'}, this.metric, this.add, this.file, this.below, this.align, this.pickSide, h('span', {class: 'grow'}),
+        this.element = h('div', {class: 'withbar compare'}, h('div', {class: 'bar narrow'}, this.metric, this.add, this.choose, this.file, this.below, this.align, this.pickSide, h('span', {class: 'grow'}),
             h('button', {onclick: () => copyTable(app, this.table)}, 'Copy table')), this.runs, h('div', {class: 'split'}, h('div', {class: 'left'}, this.table.element), this.place));
     }
 
@@ -51,12 +52,12 @@ class Compare {
     async listFolder() {
         const {app} = this, isRemote = app.engine.kind === 'remote';
         this.add.hidden = !isRemote;
-        this.file.hidden = isRemote;
+        this.choose.hidden = isRemote;
         if (!isRemote)
             return;
         const {json} = await app.engine.ask({ask: 'traces'});
         this.folder = json.traces.map((t) => t.name).filter((n) => n.endsWith('.strobe') && n !== app.trace.name);
-        fill(this.add, h('option', {value: ''}, 'Compare with …'), this.folder.map((n) => h('option', {value: n}, n)));
+        setOptions(this.add, [['', 'Compare with …'], ...this.folder.map((n) => [n, n])]);
     }
 
     addNamed(name) {

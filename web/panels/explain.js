@@ -11,14 +11,12 @@ const TITLES = {cause: 'Cause', place: 'Places of the critical path', wait: 'Wha
 class Explain {
     constructor(app) {
         Object.assign(this, {app, begin: newest(), running: null, answer: null, of: null, took: 0});
-        this.zone = filterField('Steps: name of a zone', () => this.load());
+        this.zone = filterField('Steps: a zone', () => this.load());
         this.state = h('span', {class: 'state'});
         this.again = h('button', {class: 'run', onclick: () => this.load()}, '↻ Explain');
         this.halt = h('button', {class: 'halt', hidden: true, onclick: () => this.running && this.running.stop()}, '■ Stop');
-        this.drawn = h('input', {type: 'checkbox', checked: true, onchange: () => {
-            app.timeline.path.isShown = this.drawn.checked;
-            app.redraw();
-        }});
+        this.drawn = h('input', {type: 'checkbox', checked: true, onchange: () => app.timeline.path.show(this.drawn.checked)});
+        app.timeline.path.told = (isShown) => { this.drawn.checked = isShown; };
         this.legend = h('div', {class: 'pathlegend'});
         this.list = h('div', {class: 'statements'});
         this.element = h('div', {class: 'withbar explain'}, h('div', {class: 'bar narrow'}, this.again, this.halt, this.zone, h('label', {}, this.drawn, ' draw the path'), this.state, h('span', {class: 'grow'}),

@@ -3,7 +3,7 @@ import {Chart} from '../view/chart.js';
 import {Film} from './film.js';
 import {Table} from '../view/table.js';
 import {gpuClocks} from './gpu_clocks.js';
-import {figure, filterField, newest, pairs, section, swatch} from './parts.js';
+import {figure, filterField, newest, pairs, section, setOptions, swatch} from './parts.js';
 import {THEMES} from '../view/palette.js';
 import {MessageFilters} from './message_filters.js';
 import {copyTable, ownerOf} from '../view/share.js';
@@ -96,11 +96,8 @@ export function makeFrames(app) {
         return fill(place, ...content);
     };
     async function load() {
-        const isNewest = begin(), sets = app.trace.tracks.filter((t) => t.kind === 'frames'), chosen = pick.value;
-        if (sets.length !== pick.options.length || sets.some((t, i) => String(t.id) !== pick.options[i].value || t.name !== pick.options[i].text))
-            fill(pick, sets.map((t) => h('option', {value: String(t.id)}, t.name)));
-        if (sets.some((t) => String(t.id) === chosen))
-            pick.value = chosen;
+        const isNewest = begin(), sets = app.trace.tracks.filter((t) => t.kind === 'frames');
+        setOptions(pick, sets.map((t) => [String(t.id), t.name]));
         pick.hidden = !sets.length;
         film.element.hidden = !sets.length || film.element.hidden;
         if (!sets.length)

@@ -5,7 +5,7 @@ import {Table} from '../view/table.js';
 import {Heat} from './heat.js';
 import {copyTable} from '../view/share.js';
 import {fill, h} from '../view/dom.js';
-import {filterField, newest, swatch} from './parts.js';
+import {filterField, newest, setOptions, swatch} from './parts.js';
 import * as format from '../view/format.js';
 
 const MOST = 20000;
@@ -46,14 +46,14 @@ class Ops {
         const ns = (key, title, show) => ({key, title, number: true, width: '82px', show: show || ((r) => format.duration(r[key])), copy: (r) => (known(r[key]) ? String(r[key]) : '')});
         return new Table([
             {key: 'name', title: 'op', up: true, width: 'minmax(120px, 2fr)', show: (r) => h('span', {title: this.words(r)}, swatch({name: r.name, color: 0}), r.name, r.session ? h('small', {}, ` replay ${r.session}`) : null), copy: (r) => r.name},
-            {key: 'device', title: 'device', up: true, width: '60px', number: true, show: (r) => (r.of ? String(r.of.device) : '–')},
+            {key: 'device', title: 'device', up: true, width: '70px', number: true, show: (r) => (r.of ? String(r.of.device) : '–')},
             ns('kernel', 'kernel'), ns('gap', 'gap'),
             ns('host', 'host', (r) => (r.host_track ? h('button', {class: 'link', title: 'go to the zone that launched it', onclick: (event) => this.goToHost(event, r)}, format.duration(r.host)) : format.duration(r.host))),
             {key: 'cores', title: 'cores', number: true, width: '56px', show: (r) => (known(r.cores) ? String(r.cores) : '–')},
             {key: 'bound', title: 'bound by', width: '132px', show: (r) => h('span', {class: `bound ${r.bound.split(' ')[0]}`, title: BOUNDS[r.bound]}, r.bound === 'unknown' ? '–' : r.bound), copy: (r) => r.bound},
             {key: 'util', title: 'FPU %', number: true, width: '62px', show: (r) => (known(r.util) ? r.util.toFixed(1) : '–'), copy: (r) => (known(r.util) ? String(r.util) : '')},
             ns('fw', 'firmware'),
-            {key: 'op', title: 'number', number: true, width: '84px', sort: false, show: (r) => String(r.op)},
+            {key: 'op', title: 'number', number: true, width: '98px', sort: false, show: (r) => String(r.op)},
         ], {sort: () => this.load(), pick: (r) => this.pick(r), copied: (t) => this.app.say(t), isPicked: (r) => this.picked !== null && r.row === this.picked.row}, null);
     }
 
@@ -86,10 +86,7 @@ class Ops {
     }
 
     drawDevices(devices) {
-        const chosen = this.device.value, words = devices.map((d) => d.name);
-        if (words.length + 1 !== this.device.options.length || words.some((w, i) => this.device.options[i + 1].text !== w))
-            fill(this.device, h('option', {value: ''}, 'all devices'), devices.map((d) => h('option', {value: String(d.track)}, d.name)));
-        this.device.value = devices.some((d) => String(d.track) === chosen) ? chosen : '';
+        setOptions(this.device, [['', 'all devices'], ...devices.map((d) => [String(d.track), d.name])]);
         this.device.hidden = devices.length < 2;
     }
 

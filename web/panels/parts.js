@@ -1,6 +1,6 @@
 /* parts.js - what several panels are made of.  SPDX-License-Identifier: MIT */
 import {THEMES, colorOf} from '../view/palette.js';
-import {h} from '../view/dom.js';
+import {fill, h} from '../view/dom.js';
 import * as format from '../view/format.js';
 
 const PAUSE_MS = 150;
@@ -98,4 +98,12 @@ export function filterField(hint, run) {
         clearTimeout(timer);
         timer = setTimeout(run, PAUSE_MS);
     }});
+}
+
+/** The choices of a list, [[value, text]]. What was chosen stays, and a list that is open does, too, where they are the same as before. */
+export function setOptions(select, rows) {
+    const chosen = select.value, {options} = select;
+    if (rows.length !== options.length || rows.some(([value, text], i) => value !== options[i].value || text !== options[i].text))
+        fill(select, rows.map(([value, text]) => h('option', {value}, text)));
+    select.value = rows.some(([value]) => value === chosen) ? chosen : rows.length ? rows[0][0] : '';
 }

@@ -1,7 +1,7 @@
 /* samples.js - the panel of stack samples: functions, flame graph, tables from the top down and from the bottom up; of the view, the area, a
  * process, a thread, the zones of a name or one zone. The figures are those of `strobe stats --stacks`.  SPDX-License-Identifier: MIT */
 import {Graph, TreeTable, makeTree} from './graph.js';
-import {filterField, newest} from './parts.js';
+import {filterField, newest, setOptions} from './parts.js';
 import {colorOf} from '../view/palette.js';
 import {instructionRows, instructionsOf} from './instructions.js';
 import {fill, h} from '../view/dom.js';
@@ -70,10 +70,9 @@ class Samples {
 
     /* The threads to choose from: those with samples, by process. */
     fillWhere() {
-        const {tracks} = this.app.trace, value = this.where.value, sampled = tracks.filter((t) => t.marks & 2), ids = new Set(sampled.map((t) => t.parent));
-        const rows = tracks.filter((t) => ids.has(t.id) || t.marks & 2).map((t) => h('option', {value: String(t.id)}, t.kind === 'process' ? `${t.name} (${t.pid})` : `   ${t.name}${t.tid ? ` (${t.tid})` : ''}`));
-        fill(this.where, h('option', {value: ''}, 'all threads'), rows);
-        this.where.value = [...this.where.options].some((o) => o.value === value) ? value : '';
+        const {tracks} = this.app.trace, sampled = tracks.filter((t) => t.marks & 2), ids = new Set(sampled.map((t) => t.parent));
+        const rows = tracks.filter((t) => ids.has(t.id) || t.marks & 2).map((t) => [String(t.id), t.kind === 'process' ? `${t.name} (${t.pid})` : `\u2003${t.name}${t.tid ? ` (${t.tid})` : ''}`]);
+        setOptions(this.where, [['', 'all threads'], ...rows]);
     }
 
     question() {

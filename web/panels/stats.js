@@ -18,7 +18,7 @@ export function makeStats(app) {
         {key: 'share', title: '% self', number: true, width: '72px', sort: false, show: (r) => (whole ? format.percent(r.self / whole) : '–')},
         ns('self', 'self'), ns('mean', 'mean'), ns('min', 'min'), ns('max', 'max'), ns('std', 'deviation'),
         Object.assign(ns('p50', 'median ~'), {sort: false, why: ABOUT}), Object.assign(ns('p99', '99 % ~'), {sort: false, why: ABOUT}),
-        {key: 'place', title: 'source', width: 'minmax(100px, 1fr)', sort: false, show: (r) => (r.row && r.row.file ? `${r.row.file}:${r.row.line}` : '')},
+        {key: 'place', title: 'source', width: 'minmax(100px, 1fr)', sort: false, fromEnd: true, show: (r) => (r.row && r.row.file ? `${r.row.file}:${r.row.line}` : '')},
     ];
     const table = new Table(columns, {
         sort: () => load(), pick: (r) => app.findZone(r.loc), hover: (r) => app.setHover(r ? {loc: r.loc} : null), copied: (t) => app.say(t),

@@ -27,15 +27,19 @@ export class Standout {
     constructor(app) {
         this.app = app;
         this.words = h('span');
-        this.element = h('div', {class: 'standout', hidden: true, role: 'status'}, this.words, h('button', {class: 'small', title: 'all zones alike again (Esc)', 'aria-label': 'all zones alike again', onclick: () => this.end()}, '✕'));
+        const chip = (content, title, end) => h('div', {class: 'standout', hidden: true, role: 'status'}, content, h('button', {class: 'small', title, 'aria-label': title.replace(/ \(.*/, ''), onclick: end}, '✕'));
+        this.found = chip(this.words, 'all zones alike again (Esc)', () => this.end());
+        this.path = chip(h('span', {}, 'Critical path, as Explain found it'), 'do not draw the path', () => app.timeline.path.show(false));
+        this.element = h('div', {class: 'standouts'}, this.found, this.path);
     }
 
     /** A frame was drawn. */
     update() {
         const {highlight, names} = this.app, words = !highlight ? '' : `${names.name(highlight.loc)}${highlight.min === undefined ? '' : `, ${duration(highlight.min)} to ${duration(highlight.max)}`}`;
+        this.path.hidden = !this.app.timeline.path.isThere;
         if (this.words.title === words)
             return;
-        this.element.hidden = !words;
+        this.found.hidden = !words;
         this.words.title = words;
         this.words.textContent = words && `Only ${words} stands out`;
     }

@@ -108,14 +108,16 @@ export class Live {
     /* Another server may number tracks and locations in another way, and the file may be another one: then all is taken from the
      * link, which names tracks by what they are. */
     async resume() {
-        const {app} = this, old = app.trace, {json} = await this.engine.ask({ask: 'trace'});
+        const {app, following} = this, old = app.trace, {json} = await this.engine.ask({ask: 'trace'});
         const keys = new Map(json.tracks.map((t) => [t.id, trackKey(t)]));
         if (json.uuid === old.uuid && old.tracks.every((t) => keys.get(t.id) === trackKey(t))) {
             await app.names.renew();
-            return this.take(json);
+            this.take(json);
+            return;
         }
         app.writeUrl();
-        return app.use(this.engine, json);
+        await app.use(this.engine, json);
+        this.follow(following);
     }
 
     gone(json) {

@@ -24,6 +24,7 @@ export class Mouse {
         canvas.addEventListener('wheel', (e) => this.wheel(e), {passive: false});
         this.bindMinimap(app.minimap.canvas);
         window.addEventListener('pointerdown', (e) => this.press(e), true);
+        window.addEventListener('dragstart', (e) => e.preventDefault()); /* what is marked is copied, never carried: the page would take it for a file */
         for (const name of ['click', 'dblclick'])
             window.addEventListener(name, (e) => this.swallow(e), true);
     }

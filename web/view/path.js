@@ -12,7 +12,13 @@ export function pathColors(themeName) {
 
 export class Path {
     constructor(app) {
-        Object.assign(this, {app, of: null, isShown: true, n_drawn: 0});
+        Object.assign(this, {app, of: null, isShown: true, n_drawn: 0, told: () => {}}); /* told: of whether it is shown */
+    }
+
+    show(isShown) {
+        this.isShown = isShown;
+        this.told(isShown);
+        this.app.redraw();
     }
 
     /** Show the path of an answer ({json, arrays}); null: none. */

@@ -7,7 +7,7 @@ const ROW = 24, rowHeight = () => ROW * TEXT, inRem = (widths) => widths.replace
 
 export class Table {
     /** columns: [{key, title, width, number, show(row), copy(row), sort, up}]: the first px in `width` are the least that it needs; `sort` false:
-     * there is no order by it; `up`: sorted by it, the least comes first; `why`: more about it. on: {sort(), pick(row), open(row), hover(row), copied(words), end(), isPicked(row)}; sort() is
+     * there is no order by it; `up`: sorted by it, the least comes first; `fromEnd`: where it is cut, its end stays; `why`: more about it. on: {sort(), pick(row), open(row), hover(row), copied(words), end(), isPicked(row)}; sort() is
      * called when `order` was changed by a click, end() when the last row is seen; rows that isPicked says so of stand out. key: of the column that rows are sorted by at first. */
     constructor(columns, on = {}, key = null) {
         this.columns = columns;
@@ -76,7 +76,7 @@ export class Table {
     cells(row) {
         return this.columns.map((c) => {
             const content = c.show(row);
-            return h('span', {class: c.number ? 'number' : '', title: typeof content === 'string' ? content : c.key, role: 'cell'}, content);
+            return h('span', {class: c.number ? 'number' : c.fromEnd ? 'fromend' : '', title: typeof content === 'string' ? content : c.key, role: 'cell'}, c.fromEnd ? h('bdi', {}, content) : content);
         });
     }
 

@@ -426,7 +426,7 @@ export class Timeline {
         if (row.pinned)
             return '📌';
         if (track.kind === 'process')
-            return `pid ${track.pid}`;
+            return track.pid ? `pid ${track.pid}` : '';
         if (track.kind === 'thread')
             return track.tid ? String(track.tid) : '';
         return {fiber: 'fiber', spans: 'async', gpu: 'GPU', frames: track.name === 'frames' ? '' : 'frames', plot: '', messages: '', locks: 'lock', cpu: '', cpus: '', rank: '', asked: 'query'}[track.kind] ?? track.kind;

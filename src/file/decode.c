@@ -380,8 +380,16 @@ enum strobe_err strobe_summary_bucket(struct strobe_summary *summary, uint32_t *
     if (!summary->n_buckets)
         return STROBE_ERR_END;
     summary->n_buckets--;
-    uint64_t step = strobe_get_varint(&summary->in);
-    *count = strobe_get_varint(&summary->in);
+    const uint8_t *at = summary->in.at;
+    uint64_t step;
+    if (strobe_bytes_left(&summary->in) >= 2 && !((at[0] | at[1]) & 0x80)) { /* most are so */
+        step = at[0];
+        *count = at[1];
+        summary->in.at += 2;
+    } else {
+        step = strobe_get_varint(&summary->in);
+        *count = strobe_get_varint(&summary->in);
+    }
     if (summary->in.bad || step >= STROBE_HIST_BUCKETS ||
         summary->bucket + step >= STROBE_HIST_BUCKETS)
         return STROBE_ERR_CORRUPT;

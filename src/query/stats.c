@@ -247,6 +247,16 @@ static void add_row(struct strobe_stats_row *row, const struct strobe_summary_ro
     row->squares += from->squares;
 }
 
+/* As strobe_histogram_add, without a call where the histogram has the bucket. */
+static inline int add_bucket(struct strobe_histogram *histogram, uint32_t bucket, uint64_t count)
+{
+    uint32_t at = bucket - histogram->first;
+    if (!histogram->is_dense || at >= histogram->n)
+        return strobe_histogram_add(histogram, bucket, count);
+    histogram->counts[at] += count;
+    return 1;
+}
+
 enum strobe_err strobe_stats_add_summary(struct strobe_stats *stats,
                                          const struct strobe_stats_options *options,
                                          const struct strobe_part *part, uint32_t process)
@@ -264,7 +274,7 @@ enum strobe_err strobe_stats_add_summary(struct strobe_stats *stats,
         add_row(row, &from);
         while (!options->quick &&
                (err = strobe_summary_bucket(&summary, &bucket, &count)) == STROBE_OK)
-            if (!strobe_histogram_add(&row->histogram, bucket, count))
+            if (!add_bucket(&row->histogram, bucket, count))
                 return STROBE_ERR_NOMEM;
         err = err == STROBE_ERR_END ? STROBE_OK : err;
     }

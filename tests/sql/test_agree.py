@@ -45,7 +45,7 @@ class Agree(unittest.TestCase):
         cls.lake, session = cls.folder / "lake", cls.folder / "session"
         session.mkdir(mode=0o700)
         run("record", "-q", "-o", cls.folder / "demo.strobe", "--", DEMO, "2", env={**os.environ, "STROBE_DIR": str(session)})
-        subprocess.run([MAKE, cls.folder / "made.strobe", "20000", "3", "40"], check=True, capture_output=True)
+        subprocess.run([MAKE, cls.folder / "made.strobe", "200000", "3", "40"], check=True, capture_output=True)  # row groups that are packed and not
         subprocess.run([os.environ["STROBE_TEST_PYTHON"], "-B", HERE.parent / "viewer" / "traces_same.py", cls.folder], check=True)
         (cls.folder / "names.strobe").unlink()
         cls.files = sorted(cls.folder.glob("*.strobe"))

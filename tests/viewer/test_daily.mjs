@@ -273,6 +273,47 @@ const tests = {
         const copied = JSON.parse(await state(() => navigator.clipboard.readText()));
         assert.deepEqual([copied.name, copied.track, copied.depth, JSON.parse(copied.text).user], ['request', 'handler', 0, 'u2']);
     },
+    async 'a zone’s menu counts what is in it, goes to its parent, notes, pins and hides'() {
+        await open('daily');
+        await setView(95, 125);
+        const pick = async (words) => {
+            const p = await place('handler', 1, 101);
+            await page.mouse.click(p.x, p.y, {button: 'right'});
+            await page.locator('.menu button', {hasText: words}).click();
+            await settled();
+        };
+        await pick('Go to the zone around it');
+        await page.waitForFunction(() => window.strobe.selection && window.strobe.names.name(window.strobe.selection.loc) === 'request');
+        await setView(95, 125);
+        await pick('Statistics of what is in it');
+        assert.deepEqual(await state(() => [window.strobe.area.from, window.strobe.area.to].map((t) => Math.round(t / 1e5))), [1000, 1020]);
+        await says('.drawer .table', /parse\s+1\s/);
+        await page.keyboard.press('Escape');
+        await pick('Copy as a row');
+        assert.match(await state(() => navigator.clipboard.readText()), /^parse\tsrc\/service\.c:20\thandler\t/);
+        await pick('Note on it');
+        await page.locator('.box textarea').fill('too long');
+        await page.keyboard.press('Enter');
+        await page.waitForFunction(() => window.strobe.notes.list.some((n) => n.text === 'too long' && Math.round(n.from / 1e6) === 100));
+        await pick('Pin its track');
+        assert.deepEqual(await state(() => window.strobe.timeline.layout.pinned.map((r) => r.track.name)), ['handler']);
+        await pick('Unpin its track');
+        await pick('Hide all other tracks');
+        assert.deepEqual(await state(() => window.strobe.timeline.layout.rows.filter((r) => !r.header).map((r) => r.track.name)), ['handler']);
+        await page.keyboard.press('Shift+H');
+        await settled();
+        await pick('Hide its track');
+        assert.ok(await state(() => !window.strobe.timeline.layout.rows.some((r) => r.track.name === 'handler') && window.strobe.timeline.layout.rows.some((r) => r.track.name === 'deep')));
+    },
+    async 'the page fills the screen by a command, and leaves it again'() {
+        await open('daily');
+        for (const is of [true, false]) {
+            await page.keyboard.press('Control+Shift+P');
+            await page.locator('.box input').fill('full screen');
+            await page.keyboard.press('Enter');
+            await page.waitForFunction((want) => Boolean(document.fullscreenElement) === want, is);
+        }
+    },
     async 'only tracks that have a zone are shown, if its menu says so'() {
         await open('daily');
         await setView(-5, 105);

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import {fresh, open, page, run, settled, state, strobe, traces} from './browser.mjs';
+import {PATIENCE, fresh, open, page, run, settled, state, strobe, traces} from './browser.mjs';
 import {Hand} from './hand.mjs';
 import {OF_THE_NETWORK, begin, web} from './served.mjs';
 import {random} from './questions.mjs';
@@ -173,6 +173,13 @@ async function several(dice, n, done) {
         throw errors[0];
 }
 
+/* What takes longer than any test waits never ends: that is an error, with the acts that led to it. */
+function bounded(promise, what) {
+    let timer;
+    const late = new Promise((resolve, reject) => { timer = setTimeout(() => reject(new Error(`${what} never ended`)), 2 * PATIENCE); });
+    return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
 /* Is the trace out of sight? An act may just have led to another document. */
 async function isAway() {
     const look = () => state(() => !window.strobe || !window.strobe.trace || window.strobe.main.hidden);
@@ -190,8 +197,8 @@ async function session(seed, kind) {
     try {
         await place.open();
         for (let i = 0; i < ACTS; i += AT_ONCE) {
-            await several(dice, Math.min(AT_ONCE, ACTS - i), done);
-            if (await isAway()) /* the start page, or another file: to the trace again */
+            await bounded(several(dice, Math.min(AT_ONCE, ACTS - i), done), 'an act');
+            if (await bounded(isAway(), 'a look at the page')) /* the start page, or another file: to the trace again */
                 await place.open();
         }
         assert.ok(await heap() < HEAP, `${await heap()} bytes of heap`);

@@ -32,7 +32,7 @@ struct strobe_gpu_zone {
     int64_t gpu_begin, gpu_end; /* ns on the axis of strobe_client_ns, or STROBE_GPU_UNKNOWN */
     uint8_t has_cpu_end;
     uint64_t begin_tick,
-        end_tick; /* of the GPU's times, where these are known; the end not before the begin */
+        end_tick; /* of the GPU's times, where these are known; the end not before the begin. Where the visitor asks for ticks */
     uint64_t children_ns;    /* of those children that the GPU told both times of, in order */
     uint64_t children_ticks; /* of those that it told both times of */
 };
@@ -53,6 +53,7 @@ struct strobe_gpu_visitor {
     /* NULL: not wanted. In the order of their events. */
     enum strobe_err (*note)(void *context, uint32_t gpu_context, uint32_t zone_number,
                             uint64_t note, double value);
+    int with_ticks; /* of the GPU's times: to find them takes longer than all else */
 };
 
 /* What belongs to no zone, and what could not be read. */

@@ -50,8 +50,8 @@ enum strobe_err strobe_gpu_each_in_order(struct strobe_trace *trace,
     static const struct strobe_sort_options order = {sizeof(struct strobe_gpu_zone), SORT_BYTES,
                                                      by_begin, NULL};
     struct sorting sorting = {.visitor = visitor};
-    const struct strobe_gpu_visitor keeper = {&sorting, keep_zone,
-                                              visitor->note ? pass_note : NULL};
+    const struct strobe_gpu_visitor keeper = {&sorting, keep_zone, visitor->note ? pass_note : NULL,
+                                              visitor->with_ticks};
     memset(out, 0, sizeof *out);
     enum strobe_err err = strobe_sort_open(&order, &sorting.sort);
     if (!err)

@@ -74,7 +74,7 @@ enum strobe_err strobe_tracy_gpu_gather(struct strobe_tracy_model *model, const 
     struct gathering gathering = {.model = model};
     struct strobe_tracy_gpu *gpu = &model->gpu;
     struct strobe_gpu_troubles troubles;
-    const struct strobe_gpu_visitor visitor = {&gathering, take_zone, take_note};
+    const struct strobe_gpu_visitor visitor = {&gathering, take_zone, take_note, 0};
     gpu->rows.row_bytes = sizeof(struct strobe_tracy_gpu_row);
     gpu->rows.folder = folder;
     enum strobe_err err =

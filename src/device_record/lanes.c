@@ -348,6 +348,7 @@ static void on_zones(void *context, const struct strobe_device_lane *at,
     struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
     for (size_t done = 0; lane && done < n_zones;) {
         size_t n = n_zones - done < ZONES ? n_zones - done : ZONES;
+        lane->nest.most = lane_most(t) + ZONES;
         if (strobe_nest_add_closed(&lane->nest, zones + done, n))
             strobe_device_lanes_refuse(t, n);
         else

@@ -11,6 +11,7 @@
 enum {
     STEPS = 512,
     AHEAD = 24, /* zones: nine lines of the cache */
+    FEW = 256,
 };
 
 void strobe_nest_free(struct strobe_nest *nest)
@@ -27,12 +28,16 @@ static inline bool goes_before(const struct strobe_nest_zone *a, const struct st
            (a->start == b->start && !a->kind && !b->kind && a->end >= b->end);
 }
 
-/* Room for `n` more, and for an eighth as reserve: all lanes together have a bound. False: none. */
-static bool reserve(struct strobe_nest_zone **zones, uint32_t *room, uint32_t used, size_t n)
+/* Room for `n` more, and for an eighth as reserve: all lanes together have a bound. Beyond a few it is `most` at once: pages that
+ * are not written yet cost nothing, and copies on the way there do. False: none. */
+static bool reserve(struct strobe_nest_zone **zones, uint32_t *room, uint32_t used, size_t n,
+                    uint32_t most)
 {
     uint64_t want = (uint64_t)used + n, have = want + want / 8 + 16;
     if (want <= *room)
         return true;
+    if (want > FEW && have < most)
+        have = most;
     struct strobe_nest_zone *more =
         have <= UINT32_MAX ? strobe_array_resize(*zones, have, sizeof *more) : NULL;
     if (!more)
@@ -122,7 +127,7 @@ enum strobe_err strobe_nest_add(struct strobe_nest *nest, const struct strobe_ne
                                 size_t n_zones)
 {
     struct top top = top_of(nest);
-    if (!reserve(&nest->waiting, &nest->waiting_room, nest->n_waiting, n_zones))
+    if (!reserve(&nest->waiting, &nest->waiting_room, nest->n_waiting, n_zones, nest->most))
         return STROBE_ERR_NOMEM;
     for (size_t i = 0; i < n_zones; i++)
         add(nest, top, &zones[i]);
@@ -134,7 +139,7 @@ enum strobe_err strobe_nest_add_closed(struct strobe_nest *nest,
                                        const struct strobe_device_zone *zones, size_t n_zones)
 {
     struct top top = top_of(nest);
-    if (!reserve(&nest->waiting, &nest->waiting_room, nest->n_waiting, n_zones))
+    if (!reserve(&nest->waiting, &nest->waiting_room, nest->n_waiting, n_zones, nest->most))
         return STROBE_ERR_NOMEM;
     struct strobe_nest_zone *next = nest->waiting + nest->n_waiting;
     uint64_t before = latest_start(nest, top);
@@ -176,6 +181,8 @@ struct going {
     uint64_t top_end;             /* of the innermost one; of none: no time is later */
     uint64_t latest;              /* cycles so far */
     struct strobe_nest_line line; /* that the last time lay on */
+    const struct strobe_nest_zone *
+        last; /* zones before this one are on it, if they end before the next begins; NULL: not known */
 };
 
 ALWAYS_INLINE void flush(struct going *g)
@@ -197,10 +204,16 @@ ALWAYS_INLINE uint64_t tick_on(const struct strobe_nest_line *line, uint64_t cyc
     return line->tick + (uint64_t)((unsigned __int128)(cycles + line->shift) * line->mult >> 32);
 }
 
+ALWAYS_INLINE void take_line(struct going *g, uint64_t cycles)
+{
+    g->line = g->taker->line(g->taker->context, cycles);
+    g->last = NULL;
+}
+
 ALWAYS_INLINE uint64_t tick_of(struct going *g, uint64_t cycles)
 {
     if (__builtin_expect(!is_on(&g->line, cycles), 0))
-        g->line = g->taker->line(g->taker->context, cycles);
+        take_line(g, cycles);
     g->latest = cycles > g->latest ? cycles : g->latest;
     return tick_on(&g->line, cycles);
 }
@@ -258,7 +271,7 @@ ALWAYS_INLINE enum strobe_err begin(struct going *g, const struct strobe_nest_zo
         return STROBE_OK;
     }
     if (__builtin_expect(g->n_stack == nest->stack_room, 0)) {
-        if (!reserve(&nest->stack, &nest->stack_room, g->n_stack, 1))
+        if (!reserve(&nest->stack, &nest->stack_room, g->n_stack, 1, 0))
             return STROBE_ERR_NOMEM;
         g->stack = nest->stack;
     }
@@ -286,7 +299,7 @@ ALWAYS_INLINE bool hand_on_whole(struct going *g, const struct strobe_nest_zone 
         start < g->nest->out) /* the last: late */
         return false;
     if (__builtin_expect(!is_on(&g->line, start), 0))
-        g->line = g->taker->line(g->taker->context, start);
+        take_line(g, start);
     if (__builtin_expect(end >= g->line.until, 0))
         return false;
     uint64_t tick = tick_on(&g->line, end);
@@ -294,6 +307,85 @@ ALWAYS_INLINE bool hand_on_whole(struct going *g, const struct strobe_nest_zone 
             tick ? tick : 1); /* a step without an end is a begin */
     g->latest = end > g->latest ? end : g->latest;
     return true;
+}
+
+/* Behind the last one of the zones from `at` to before `end` of which the one behind it begins up to `until` and on the line: what ends before that
+ * one is on the line too. */
+static const struct strobe_nest_zone *last_on(const struct strobe_nest_line *line,
+                                              const struct strobe_nest_zone *at,
+                                              const struct strobe_nest_zone *end, uint64_t until)
+{
+    uint64_t last = until < line->until ? until : line->until - 1;
+    if (end - at < 2 || at->start < line->from || !line->until)
+        return at;
+    return at + STROBE_ARRAY_BISECT(0, (size_t)(end - at) - 1, k, at[k + 1].start <= last);
+}
+
+/* What the loop over simple zones changes. */
+struct simple {
+    struct strobe_zone_step *step;
+    struct strobe_nest_zone *top; /* the innermost open zone */
+    uint64_t top_end, latest;
+};
+
+/* End the zones that end up to `time`, but for the outermost one, if they do so on the line. False: one is left, for the functions above. */
+ALWAYS_INLINE bool simple_ends(struct simple *s, const struct strobe_nest_line *line,
+                               const struct going *g, uint64_t time)
+{
+    while (__builtin_expect(s->top_end <= time, 0)) {
+        if (__builtin_expect(s->top == g->stack || s->top_end < line->from, 0) ||
+            __builtin_expect(s->step == g->steps + STEPS, 0))
+            return false;
+        STROBE_ASSERT(!s->top->kind && s->top_end == s->top->end);
+        *s->step++ = (struct strobe_zone_step){tick_on(line, s->top_end), STROBE_STEP_END, 0};
+        s->latest = s->top_end > s->latest ? s->top_end : s->latest;
+        s->top_end = (--s->top)->end;
+    }
+    return true;
+}
+
+/* The same for a run of zones in zones, up to g->last, with next to nothing to be asked of each. Where it stopped: at a zone for the functions
+ * above, or at g->last. */
+static inline const struct strobe_nest_zone *hand_on_simple(struct going *g,
+                                                            const struct strobe_nest_zone *at)
+{
+    const struct strobe_nest_line line = g->line;
+    const struct strobe_nest_near *const near = g->taker->near;
+    const struct strobe_nest_zone *const last = g->last;
+    const struct strobe_zone_step *const full = g->steps + STEPS;
+    if (!g->n_stack || at >= last || at->start < g->nest->out)
+        return at;
+    struct simple s = {g->steps + g->n_steps, g->stack + g->n_stack - 1, g->top_end, g->latest};
+    const struct strobe_nest_zone *const top_last = g->stack + g->nest->stack_room - 1;
+    for (uint64_t start = at->start, next; at < last; at++, start = next) {
+        if (!simple_ends(&s, &line, g, start) || s.step == full)
+            break;
+        uint32_t word; /* of a mark: that of no location */
+        memcpy(&word, (const char *)at + offsetof(struct strobe_nest_zone, end) + 8, sizeof word);
+        const struct strobe_nest_near *loc = &near[word % STROBE_NEST_NEAR];
+        next = at[1].start;
+        if (__builtin_expect(loc->key != word + 1, 0))
+            break;
+        s.step->tick = tick_on(&line, start);
+        s.step->loc = loc->loc;
+        if (at->end - start <= next - start) { /* none begins in it */
+            uint64_t tick = tick_on(&line, at->end);
+            s.step++->end = tick + !tick;
+            s.latest = at->end;
+        } else {
+            if (__builtin_expect(s.top == top_last, 0))
+                break;
+            s.step++->end = 0;
+            *++s.top = *at;
+            s.top_end = at->end;
+            s.latest = start;
+        }
+    }
+    g->n_steps = (size_t)(s.step - g->steps);
+    g->n_stack = (uint32_t)(s.top - g->stack) + 1;
+    g->top_end = s.top_end;
+    g->latest = s.latest;
+    return at;
 }
 
 /* What waits and began up to `until`, and the ends of what is open. */
@@ -311,6 +403,13 @@ static enum strobe_err hand_on_until(struct strobe_nest *nest, uint64_t until,
     enum strobe_err err = STROBE_OK;
     for (; zone < end && zone->start <= until; zone++) {
         end_until(&g, zone->start);
+        if (__builtin_expect(!g.last, 0))
+            g.last = last_on(&g.line, zone, end, until);
+        const struct strobe_nest_zone *behind = hand_on_simple(&g, zone);
+        if (behind > zone) {
+            zone = behind - 1;
+            continue;
+        }
         if (zone + 1 < end && hand_on_whole(&g, zone, zone[1].start, until))
             continue;
         enum strobe_err begun_err = begin(&g, zone);
@@ -358,7 +457,7 @@ enum strobe_err strobe_nest_advance(struct strobe_nest *nest, uint64_t until,
         zone.end = STROBE_NEST_OPEN;
         if (zone.start > until || !is_new(nest, &zone))
             continue;
-        if (reserve(&nest->waiting, &nest->waiting_room, nest->n_waiting, 1))
+        if (reserve(&nest->waiting, &nest->waiting_room, nest->n_waiting, 1, nest->most))
             insert(nest, &zone);
         else
             err = STROBE_ERR_NOMEM;

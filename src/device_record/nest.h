@@ -50,6 +50,8 @@ struct strobe_nest {
     /* owned: begun and not ended, outermost first. Their kind is 1 where the begin was handed on without a program */
     struct strobe_nest_zone *stack;
     uint32_t n_waiting, waiting_room, n_stack, stack_room;
+    uint32_t
+        most; /* that are to wait: room for more than a few is room for these; 0: grows as it has to */
     uint64_t out;    /* time up to which begins were handed on */
     uint64_t n_late; /* zones that began before that */
     uint64_t latest; /* time that was handed on the last time; 0: none */

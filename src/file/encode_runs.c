@@ -320,6 +320,159 @@ ALWAYS_INLINE bool run_step(struct run *run, const struct strobe_zone_step *step
                      : run_begin(run, step->tick, step->loc, false);
 }
 
+/* The sums of a short zone with nothing in it: its square has 32 bits, and all of it is its own. */
+ALWAYS_INLINE void sum_leaf(struct strobe_loc_sum *sum, uint32_t duration)
+{
+    sum->count++;
+    if (__builtin_expect(__builtin_add_overflow(sum->total, duration, &sum->total), 0)) {
+        strobe_encode_saturate(&sum->total);
+        if (__builtin_add_overflow(sum->self, duration, &sum->self))
+            strobe_encode_saturate(&sum->self);
+    } else {
+        sum->self += duration; /* which is not more than the total */
+    }
+    if (__builtin_expect(duration < sum->min, 0))
+        sum->min = duration;
+    if (__builtin_expect(duration > sum->max, 0))
+        sum->max = duration;
+    sum->squares += (uint64_t)duration * duration;
+    sum->histogram[strobe_buckets_of(duration)]++;
+    STROBE_ASSERT(sum->min <= sum->max && sum->self <= sum->total);
+}
+
+/* What the loop over the simplest steps changes: as little as can be, so that it all stays in registers. */
+struct simple {
+    struct strobe_encoder *enc;
+    struct strobe_open_zone *top; /* behind the innermost open zone */
+    uint8_t *sym;
+    uint16_t *dt;
+    uint64_t prev;
+    struct strobe_lod_bucket *bucket; /* at hand, of the depth at hand */
+    uint64_t bucket_end;
+};
+
+ALWAYS_INLINE void simple_count(struct simple *s, struct strobe_lod_bucket *bucket, uint32_t index,
+                                uint64_t duration, uint64_t end)
+{
+    STROBE_ASSERT(end < s->bucket_end);
+    strobe_encode_count_in(s->enc, bucket, index, duration, end);
+    bucket->busy += duration;
+}
+
+/* A whole zone of a location and a bucket at hand. False: not for this loop. */
+ALWAYS_INLINE bool simple_leaf(struct simple *s, const struct run *run,
+                               const struct strobe_zone_step *step)
+{
+    const struct strobe_near_loc *near = &s->enc->near[step->loc % STROBE_NEAR_LOCS];
+    const uint64_t before = step->tick - s->prev, duration = step->end - step->tick;
+    if (__builtin_expect((before | duration) >= 65535 || near->loc != step->loc, 0) ||
+        __builtin_expect(near->depth != (uint32_t)(s->top - run->stack), 0) ||
+        __builtin_expect(step->end >= s->bucket_end, 0))
+        return false;
+    const uint32_t index = near->index;
+    const uint16_t syms = (uint16_t)((STROBE_SYM_BEGIN + index) | STROBE_KIND_ZONE_END << 8);
+    const uint32_t differences = (uint32_t)(before | duration << 16);
+    STROBE_ASSERT(index < STROBE_SYM_BEGIN_DIRECT && step->tick >= run->bucket_from);
+    memcpy(s->sym, &syms, sizeof syms);
+    memcpy(s->dt, &differences, sizeof differences);
+    s->sym += 2;
+    s->dt += 2;
+    s->prev = step->end;
+    if (__builtin_expect(s->top != run->stack, 1))
+        s->top[-1].child += duration;
+    sum_leaf(&run->sums[index], (uint32_t)duration);
+    simple_count(s, s->bucket, index, duration, step->end);
+    return true;
+}
+
+/* A zone of a location at hand begins. */
+ALWAYS_INLINE bool simple_begin(struct simple *s, const struct run *run,
+                                const struct strobe_zone_step *step)
+{
+    const struct strobe_near_loc *near = &s->enc->near[step->loc % STROBE_NEAR_LOCS];
+    const uint64_t before = step->tick - s->prev, depth = (uint64_t)(s->top - run->stack);
+    if (__builtin_expect(before >= 65535 || near->loc != step->loc, 0) ||
+        __builtin_expect(near->depth != (uint32_t)depth, 0) ||
+        __builtin_expect(depth + 1 >= run->cap || depth + 1 >= run->n_rows, 0))
+        return false;
+    *s->sym++ = (uint8_t)(STROBE_SYM_BEGIN + near->index);
+    *s->dt++ = (uint16_t)before;
+    s->prev = step->tick;
+    *s->top++ = (struct strobe_open_zone){step->loc, step->tick, 0, near->index, run->serial};
+    s->bucket += STROBE_LOD_BUCKETS;
+    return true;
+}
+
+/* A zone that began in the bucket at hand ends. */
+ALWAYS_INLINE bool simple_end(struct simple *s, const struct run *run,
+                              const struct strobe_zone_step *step)
+{
+    if (__builtin_expect(s->top <= run->stack + run->low, 0))
+        return false;
+    const struct strobe_open_zone *zone = s->top - 1;
+    const uint64_t before = step->tick - s->prev, begin = zone->begin, child = zone->child;
+    const uint32_t index = zone->dict;
+    if (__builtin_expect(before >= 65535 || step->tick >= s->bucket_end, 0) ||
+        __builtin_expect(begin < run->bucket_from || index >= STROBE_STAT_LOCS, 0) ||
+        __builtin_expect(step->tick < begin, 0))
+        return false;
+    const uint64_t duration = step->tick - begin;
+    *s->sym++ = STROBE_KIND_ZONE_END;
+    *s->dt++ = (uint16_t)before;
+    s->prev = step->tick;
+    s->top--;
+    if (__builtin_expect(s->top != run->stack, 1))
+        s->top[-1].child += duration;
+    strobe_encode_sum(&run->sums[index], duration, duration > child ? duration - child : 0);
+    s->bucket -= STROBE_LOD_BUCKETS;
+    simple_count(s, s->bucket, index, duration, step->tick);
+    return true;
+}
+
+/* The value of the innermost zone, where the block has room for it. */
+ALWAYS_INLINE bool simple_value(struct simple *s, struct run *run,
+                                const struct strobe_zone_step *step)
+{
+    struct strobe_encoder *enc = s->enc;
+    const uint64_t before = step->tick - s->prev;
+    if (__builtin_expect(before >= 65535 || strobe_encode_is_full(enc), 0))
+        return false;
+    *s->sym++ = STROBE_KIND_ZONE_VALUE;
+    *s->dt++ = (uint16_t)before;
+    s->prev = step->tick;
+    enc->side_at = strobe_varint_put(enc->side_at, step->end);
+    run->n_values++;
+    return true;
+}
+
+/* Zones in zones in a row, which are near each other, of locations at hand and in the bucket at hand, as most are of a device: with fewer
+ * questions than above. Where it stopped: at a step for the function above, or at one of both ends. */
+ALWAYS_INLINE const struct strobe_zone_step *run_simple(struct run *run,
+                                                        const struct strobe_zone_step *at,
+                                                        const struct strobe_zone_step *end,
+                                                        const uint8_t *last)
+{
+    if (run->depth >= run->n_rows || run->depth >= run->cap || !run->bucket_end)
+        return at;
+    struct simple s = {run->enc,       run->stack + run->depth,
+                       run->sym,       run->dt,
+                       run->prev,      run->column + run->depth * STROBE_LOD_BUCKETS,
+                       run->bucket_end};
+    for (; at < end && s.sym < last; at++) {
+        bool is_taken = at->loc < STROBE_STEP_VALUE
+                            ? at->end ? simple_leaf(&s, run, at) : simple_begin(&s, run, at)
+                        : at->loc == STROBE_STEP_END ? simple_end(&s, run, at)
+                                                     : simple_value(&s, run, at);
+        if (__builtin_expect(!is_taken, 0))
+            break;
+    }
+    run->depth = (uint64_t)(s.top - run->stack);
+    run->sym = s.sym;
+    run->dt = s.dt;
+    run->prev = s.prev;
+    return at;
+}
+
 /* The same for zones that come in another form than a ring's words. */
 const struct strobe_zone_step *strobe_encode_steps(struct strobe_encoder *enc,
                                                    const struct strobe_zone_step *at,
@@ -329,9 +482,13 @@ const struct strobe_zone_step *strobe_encode_steps(struct strobe_encoder *enc,
         return at;
     struct run run = start_run(enc);
     const uint8_t *last = enc->sym + STROBE_BLOCK_EVENTS_MAX - 1; /* a step is two events at most */
-    for (; at < end && run.sym < last; at++)
+    for (; at < end && run.sym < last; at++) {
+        at = run_simple(&run, at, end, last);
+        if (at >= end || run.sym >= last)
+            break;
         if (__builtin_expect((int64_t)(at->tick - run.prev) < 0, 0) || !run_step(&run, at))
             break; /* back in time, or not for the loop */
+    }
     end_run(&run);
     return at;
 }

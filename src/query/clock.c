@@ -154,14 +154,40 @@ void strobe_clock_find_part(const struct strobe_clock *clock, uint64_t tick,
         out->end = out->tick;
 }
 
+/* Whether this time has come at a tick. Time grows with ticks within the sensible range. */
+static int has_come(const struct strobe_clock *clock, int64_t rel_ns, uint64_t tick)
+{
+    __int128 distance = ((__int128)tick - clock->origin_tick) * clock->mult >> 32;
+    return distance >= ((__int128)1 << 62) ||
+           (distance > -((__int128)1 << 62) && strobe_clock_rel(clock, tick) >= rel_ns);
+}
+
+/* Where a clock that never drifted would be. */
+static uint64_t guess_tick(const struct strobe_clock *clock, int64_t rel_ns)
+{
+    __int128 ticks = clock->mult ? (__int128)rel_ns * (1ll << 32) / (__int128)clock->mult : 0;
+    __int128 tick = ticks + clock->origin_tick;
+    return tick < 0 ? 0 : tick >= UINT64_MAX ? UINT64_MAX - 1 : (uint64_t)tick;
+}
+
 uint64_t strobe_clock_tick_of(const struct strobe_clock *clock, int64_t rel_ns)
 {
-    uint64_t low = 0, high = UINT64_MAX;
-    while (low < high) { /* time grows with ticks within the sensible range */
+    enum { NEAR = 256 };
+    uint64_t low = 0, high = UINT64_MAX, at = guess_tick(clock, rel_ns), step = NEAR;
+    if (has_come(clock, rel_ns, at)) {
+        for (high = at; step < high && has_come(clock, rel_ns, high - step);
+             step *= step < 1ull << 60 ? 4 : 1)
+            high -= step;
+        low = step < high ? high - step + 1 : 0;
+    } else {
+        for (low = at + 1; step < high - low && !has_come(clock, rel_ns, low + step);
+             step *= step < 1ull << 60 ? 4 : 1)
+            low += step + 1;
+        high = step < high - low ? low + step : high;
+    }
+    while (low < high) {
         uint64_t mid = low + (high - low) / 2;
-        __int128 distance = ((__int128)mid - clock->origin_tick) * clock->mult >> 32;
-        if (distance >= ((__int128)1 << 62) ||
-            (distance > -((__int128)1 << 62) && strobe_clock_rel(clock, mid) >= rel_ns))
+        if (has_come(clock, rel_ns, mid))
             high = mid;
         else
             low = mid + 1;

@@ -248,7 +248,8 @@ static enum strobe_err give(struct resolving *resolving, struct resolver *resolv
     struct strobe_gpu_zone *zone = &slot->zone;
     struct slot *parent = slot->parent ? &resolver->slots[slot->parent] : NULL;
     STROBE_ASSERT(slot->is_used && (!parent || parent->is_used));
-    set_ticks(resolving, resolver, zone);
+    if (resolving->visitor->with_ticks)
+        set_ticks(resolving, resolver, zone);
     if (parent) {
         int is_whole = zone->gpu_begin != STROBE_GPU_UNKNOWN && zone->gpu_end != STROBE_GPU_UNKNOWN;
         parent->n_inside--;

@@ -3,7 +3,6 @@
  *
  *   strobe_gpu_each   one by one, in bounded memory
  *   strobe_gpu_each_in_order   likewise, sorted
- *   strobe_gpu_run    all of them in memory
  *
  * SPDX-License-Identifier: MIT */
 #ifndef STROBE_QUERY_GPU_H
@@ -21,9 +20,8 @@ static inline int64_t strobe_gpu_own_ns(const struct strobe_gpu_context_fact *fa
 
 struct strobe_gpu_zone {
     uint32_t context; /* index in facts->contexts */
-    uint32_t
-        parent; /* number of the zone around it (strobe_gpu_run: its index), STROBE_IDMAP_NONE: none */
-    uint32_t number; /* of its context, in the order of begins */
+    uint32_t parent;  /* number of the zone around it, STROBE_IDMAP_NONE: none */
+    uint32_t number;  /* of its context, in the order of begins */
     uint32_t depth;
     uint32_t n_children;
     uint64_t tid;
@@ -34,15 +32,9 @@ struct strobe_gpu_zone {
     int64_t gpu_begin, gpu_end; /* ns on the axis of strobe_client_ns, or STROBE_GPU_UNKNOWN */
     uint8_t has_cpu_end;
     uint64_t begin_tick,
-        end_tick; /* of the GPU's times, where these are known; the end not before the begin */
+        end_tick; /* of the GPU's times, where these are known; the end not before the begin. Where the visitor asks for ticks */
     uint64_t children_ns;    /* of those children that the GPU told both times of, in order */
     uint64_t children_ticks; /* of those that it told both times of */
-};
-
-struct strobe_gpu_note {
-    uint32_t zone;
-    uint64_t note;
-    double value;
 };
 
 /* Ticks that no child had, as the GPU told; 0 where it never told the end. */
@@ -61,6 +53,7 @@ struct strobe_gpu_visitor {
     /* NULL: not wanted. In the order of their events. */
     enum strobe_err (*note)(void *context, uint32_t gpu_context, uint32_t zone_number,
                             uint64_t note, double value);
+    int with_ticks; /* of the GPU's times: to find them takes longer than all else */
 };
 
 /* What belongs to no zone, and what could not be read. */
@@ -75,24 +68,10 @@ enum strobe_err strobe_gpu_each(struct strobe_trace *trace, struct strobe_client
                                 const struct strobe_gpu_visitor *visitor,
                                 struct strobe_gpu_troubles *out);
 
-/* The same for zones alone, by context and in the order of their begins: sorted, in a file where they are many. */
+/* The same by context and in the order of their begins, numbered from 0: sorted, in a file where they are many. All notes come before the zones. */
 enum strobe_err strobe_gpu_each_in_order(struct strobe_trace *trace,
                                          struct strobe_client_facts *facts,
                                          const struct strobe_gpu_visitor *visitor,
                                          struct strobe_gpu_troubles *out);
-
-struct strobe_gpu {
-    struct strobe_gpu_zone *zones; /* owned: by context, in the order of their begins */
-    uint32_t n_zones, zones_room;
-    struct strobe_gpu_note *notes; /* owned */
-    uint32_t n_notes, notes_room;
-    uint64_t n_stray; /* ends, times and notes that belong to no zone */
-    uint64_t n_bad_parts;
-};
-
-/* The same into arrays. Free after a failure too. */
-enum strobe_err strobe_gpu_run(struct strobe_trace *trace, struct strobe_client_facts *facts,
-                               struct strobe_gpu *out);
-void strobe_gpu_free(struct strobe_gpu *gpu);
 
 #endif

@@ -202,7 +202,8 @@ static enum strobe_err take_zone(void *context, const struct strobe_gpu_zone *zo
 static enum strobe_err add_gpu(struct pairing *pairing)
 {
     struct strobe_gpu_troubles troubles;
-    const struct strobe_gpu_visitor visitor = {.context = pairing, .zone = take_zone};
+    const struct strobe_gpu_visitor visitor = {
+        .context = pairing, .zone = take_zone, .with_ticks = 1};
     enum strobe_err err = strobe_client_facts_load(pairing->trace, &pairing->facts);
     return err ? err : strobe_gpu_each(pairing->trace, &pairing->facts, &visitor, &troubles);
 }

@@ -317,7 +317,8 @@ static enum strobe_err pair_gpu(struct strobe_tables *tables)
     struct strobe_client_facts facts = {0};
     struct strobe_gpu_troubles troubles;
     struct gpu_rows rows = {.facts = &facts};
-    const struct strobe_gpu_visitor visitor = {.context = &rows, .zone = take_zone};
+    const struct strobe_gpu_visitor visitor = {
+        .context = &rows, .zone = take_zone, .with_ticks = 1};
     enum strobe_err err = strobe_client_facts_load(tables->view->trace, &facts);
     if (!err)
         err = strobe_gpu_each(tables->view->trace, &facts, &visitor, &troubles);

@@ -560,12 +560,9 @@ static void add_threads(struct strobe_tracy_model *model)
     }
 }
 
-static void note_gpu_times(struct strobe_tracy_model *model)
+static void note_gpu_zones(struct strobe_tracy_model *model)
 {
-    for (uint32_t i = 0; i < model->gpu.n_zones; i++)
-        if (model->gpu.zones[i].gpu_end != STROBE_GPU_UNKNOWN)
-            note_time(model, model->gpu.zones[i].gpu_end);
-    model->folds->n_gpu_zones = model->gpu.n_zones + model->lanes.n_zones;
+    model->folds->n_gpu_zones = model->gpu.rows.n + model->lanes.n_zones;
     model->folds->n_cores = model->lanes.n_folded;
     model->folds->n_gpu_notes = model->layout < STROBE_TRACY_LAYOUT_14 ? model->gpu.n_notes : 0;
 }
@@ -612,10 +609,10 @@ enum strobe_err strobe_tracy_gather(struct strobe_trace *trace, const char *fold
     if (!err)
         err = strobe_tracy_code_gather(model, folder);
     if (!err)
-        err = strobe_gpu_run(trace, &model->facts, &model->gpu);
+        err = strobe_tracy_gpu_gather(model, folder);
     if (!err)
         err = strobe_memory_run(trace, &model->memory);
-    note_gpu_times(model);
+    note_gpu_zones(model);
     note_end(model);
     for (uint32_t i = 0; i < trace->n_processes; i++)
         folds->n_processes += !trace->processes[i].twin || trace->processes[i].twin == i + 1;

@@ -216,7 +216,7 @@ void strobe_tracy_model_free(struct strobe_tracy_model *model)
         strobe_idmap_free(maps[i]);
     strobe_texts_free(&model->texts);
     strobe_client_facts_free(&model->facts);
-    strobe_gpu_free(&model->gpu);
+    strobe_tracy_gpu_free(&model->gpu);
     strobe_memory_free(&model->memory);
     strobe_tracy_stacks_free(&model->stacks);
     strobe_tracy_switches_free(&model->switches);

@@ -119,6 +119,33 @@ struct strobe_tracy_extra_row {
     uint32_t color, stack;
 };
 
+/* A zone of a GPU context. */
+struct strobe_tracy_gpu_row {
+    int64_t cpu_begin, cpu_end; /* end: STROBE_TRACY_ENDLESS: none */
+    int64_t gpu_begin, gpu_end; /* as in query/gpu.h */
+    uint64_t tid;
+    uint32_t loc;    /* of the trace; as soon as it has a name, that of the file, of 16 bits */
+    uint32_t parent; /* row, STROBE_IDMAP_NONE: none */
+    uint32_t n_children;
+    uint32_t stack;
+};
+
+struct strobe_tracy_gpu_note {
+    uint32_t row;
+    uint64_t note;
+    double value;
+};
+
+/* Zeroes; strobe_tracy_gpu_free. */
+struct strobe_tracy_gpu {
+    struct strobe_spool rows; /* by context, in the order of their begins */
+    uint64_t *firsts;         /* owned: row with which a context begins, and one for the end */
+    uint32_t n_firsts, firsts_room;
+    struct strobe_tracy_gpu_note *notes; /* owned: in the order of their events */
+    uint32_t n_notes, notes_room;
+    uint64_t n_parents; /* rows with children */
+};
+
 struct strobe_tracy_model {
     uint64_t n_pending;         /* rows of all threads' pending */
     uint64_t tid_step;          /* that made the last id of a thread one of a kind */
@@ -126,7 +153,7 @@ struct strobe_tracy_model {
     enum strobe_tracy_layout layout;
     struct strobe_tracy_folds *folds;
     struct strobe_client_facts facts;
-    struct strobe_gpu gpu;
+    struct strobe_tracy_gpu gpu;
     struct strobe_memory memory;
     int64_t last_time, joined;
     uint32_t first_process;
@@ -180,6 +207,10 @@ enum strobe_err strobe_tracy_gather(struct strobe_trace *trace, const char *fold
                                     struct strobe_tracy_folds *folds,
                                     struct strobe_tracy_model *model);
 void strobe_tracy_model_free(struct strobe_tracy_model *model);
+
+/* The GPU zones of the model's trace; stacks were gathered. In bounded memory but for notes. */
+enum strobe_err strobe_tracy_gpu_gather(struct strobe_tracy_model *model, const char *folder);
+void strobe_tracy_gpu_free(struct strobe_tracy_gpu *gpu);
 
 /* Index of a string; STROBE_TRACY_NO_STRING: there are too many. */
 uint32_t strobe_tracy_model_string(struct strobe_tracy_model *model, const char *text, size_t n);

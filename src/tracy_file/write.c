@@ -388,7 +388,6 @@ static void free_names(struct strobe_tracy_names *names)
     free(names->contexts);
     free(names->pools);
     free(names->lock_locs);
-    free(names->gpu_locs);
 }
 
 static uint32_t text_name(struct strobe_tracy_model *model, uint32_t process, uint32_t text)
@@ -419,14 +418,12 @@ static void name_gpu(struct strobe_tracy_model *model, struct strobe_tracy_names
     for (uint32_t i = 0; i < model->facts.context_ids.n; i++)
         names->contexts[i] =
             text_name(model, model->facts.contexts[i].process, model->facts.contexts[i].name);
-    for (uint32_t i = 0; i < model->gpu.n_zones; i++) {
-        const struct strobe_gpu_zone *zone = &model->gpu.zones[i];
-        uint32_t process = model->facts.contexts[zone->context].process;
-        int16_t loc = strobe_tracy_model_loc(
-            model, strobe_trace_loc(model->trace, process, zone->loc), &loc_name);
-        names->gpu_locs[i] = loc;
+    for (uint64_t i = 0; i < model->gpu.rows.n; i++) {
+        struct strobe_tracy_gpu_row *row = strobe_spool_row(&model->gpu.rows, i);
+        row->loc = (uint16_t)strobe_tracy_model_loc(model, row->loc, &loc_name);
         model->folds->n_loc_zones += loc_name != STROBE_TRACY_NO_STRING;
-        model->gpu_zones_of[(uint16_t)loc] += zone->gpu_end != STROBE_GPU_UNKNOWN;
+        model->gpu_zones_of[row->loc] += row->gpu_end != STROBE_GPU_UNKNOWN;
+        strobe_spool_visit(&model->gpu.rows);
     }
 }
 
@@ -456,8 +453,7 @@ static int prepare(struct strobe_tracy_model *model, struct strobe_tracy_names *
     names->lock_locs = calloc(model->lock_ids.n + 1, sizeof *names->lock_locs);
     names->contexts = calloc(model->facts.context_ids.n + 1, sizeof *names->contexts);
     names->pools = calloc(model->memory.pools.n + 1, sizeof *names->pools);
-    names->gpu_locs = calloc(model->gpu.n_zones + 1, sizeof *names->gpu_locs);
-    if (!names->locks || !names->lock_locs || !names->contexts || !names->pools || !names->gpu_locs)
+    if (!names->locks || !names->lock_locs || !names->contexts || !names->pools)
         return 0;
     names->frame = strobe_tracy_model_string(model, "Frame", 5);
     names->empty = strobe_tracy_model_string(model, "", 0);

@@ -25,7 +25,6 @@ struct strobe_tracy_names {
     uint32_t *contexts; /* owned */
     uint32_t *pools;    /* owned; STROBE_TRACY_NO_STRING: pool 0 */
     int16_t *lock_locs; /* owned */
-    int16_t *gpu_locs;  /* owned: by GPU zone */
 };
 
 /* The same number serves as a client's pointer and as the file's: 0 stays free. */

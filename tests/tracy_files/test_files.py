@@ -39,6 +39,14 @@ def strobe(*command, **more):
     return run(BIN / "strobe", *command, **more)
 
 
+def peak_kib(*command):
+    """Peak memory of a command of ours. From a small process: a child starts with its parent's peak. A sanitizer keeps what was freed."""
+    code = ("import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, capture_output=True);"
+            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+    env = {**os.environ, "ASAN_OPTIONS": "quarantine_size_mb=1"}
+    return int(run(sys.executable, "-c", code, BIN / "strobe", *command, env=env).stdout)
+
+
 def csvexport(*command, tool="tracy-csvexport", **more):
     return run(BIN / tool, *command, **more).stdout
 
@@ -320,6 +328,24 @@ class Exports(unittest.TestCase):
         self.assertRegex(text, r"strobe-hello-cpp\(\d+\) ")
         self.assertEqual(collections.Counter(csvexport("-u", trace).splitlines()),
                          collections.Counter(csvexport("-u", back).splitlines()))
+
+
+    def test_gpu_zones_of_several_threads_keep_their_times(self):
+        trace, path = TMP / "many_gpu.strobe", TMP / "many_gpu.tracy"
+        run(BIN / "make_paired", trace, "gG", 2000)
+        for layout in ("tracy", "tracy-0.14"):
+            strobe("export", "--to", layout, "-o", path, trace)
+            walk(path)
+            self.assertEqual(sorted(csvexport("-g", path).splitlines()), sorted(csvexport("-g", trace).splitlines()))
+
+    def test_memory_does_not_grow_with_gpu_zones(self):
+        peaks = []
+        for n_zones in (100_000, 500_000):
+            trace, path = TMP / "grown_gpu.strobe", TMP / "grown_gpu.tracy"
+            run(BIN / "make_paired", trace, "g", n_zones, "raw")
+            peaks.append(peak_kib("export", "--to", "tracy", "-o", path, trace))
+        path.unlink()
+        self.assertLess(peaks[1] - peaks[0], 32 << 10)
 
 
 class Tables(unittest.TestCase):

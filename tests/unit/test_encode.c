@@ -475,7 +475,9 @@ static size_t random_steps(uint64_t *seed, uint64_t *tick, uint32_t *depth,
         *tick += draw(seed, 50) ? draw(seed, 300) : draw(seed, 200000);
         uint64_t loc = 1 + (draw(seed, 3) ? *depth : draw(seed, 70)) * (draw(seed, 2) ? 1 : 64);
         uint32_t what = draw(seed, 8);
-        if (what < 2 && *depth) {
+        if (*depth && !draw(seed, 20)) {
+            steps[i] = (struct strobe_zone_step){*tick, STROBE_STEP_VALUE, draw(seed, 1000)};
+        } else if (what < 2 && *depth) {
             steps[i] = (struct strobe_zone_step){*tick, STROBE_STEP_END, 0};
             --*depth;
         } else if (what < 4 && *depth < 9) {
@@ -496,9 +498,31 @@ static void put_one_by_one(struct strobe_encoder *to, const struct strobe_zone_s
         strobe_encode_zone_end(to, step->tick, to->track->stack[to->track->depth - 1].loc);
         return;
     }
+    if (step->loc == STROBE_STEP_VALUE) {
+        uint8_t field[STROBE_VARINT_MAX];
+        size_t n = (size_t)(strobe_varint_put(field, step->end) - field);
+        strobe_encode_event(to, step->tick, STROBE_KIND_ZONE_VALUE, field, n);
+        return;
+    }
     strobe_encode_zone_begin(to, step->tick, step->loc);
     if (step->end)
         strobe_encode_zone_end(to, step->end, step->loc);
+}
+
+/* What both look like from afar. */
+static void compare_logs(const struct strobe_lod_log *fast, const struct strobe_lod_log *slow)
+{
+    assert_int_equal(fast->n_cells, slow->n_cells);
+    for (uint32_t i = 0; i < fast->n_cells; i++) {
+        const struct strobe_lod_cell *a = &fast->cells[i], *b = &slow->cells[i];
+        assert_int_equal(a->bucket, b->bucket);
+        assert_int_equal(a->busy, b->busy);
+        assert_int_equal(a->longest, b->longest);
+        assert_int_equal(a->loc, b->loc);
+        assert_int_equal(a->end, b->end);
+        assert_int_equal(a->count, b->count);
+        assert_int_equal(a->depth, b->depth);
+    }
 }
 
 static void steps_of_any_shape_are_written_as_one_by_one(void **state)
@@ -536,6 +560,12 @@ static void steps_of_any_shape_are_written_as_one_by_one(void **state)
         assert_memory_equal(fast.big, slow.big, fast.big_at - fast.big);
         assert_int_equal(fast.n_head, slow.n_head);
         assert_memory_equal(fast.head, slow.head, fast.n_head);
+        compare_logs(&fast.log, &slow.log);
+        assert_int_equal(fast.n_ends, slow.n_ends);
+        assert_memory_equal(fast.ends, slow.ends, fast.n_ends);
+        assert_int_equal(fast.side_at - fast.side, slow.side_at - slow.side);
+        assert_memory_equal(fast.side, slow.side, fast.side_at - fast.side);
+        assert_memory_equal(fast.by_kind, slow.by_kind, sizeof fast.by_kind);
         assert_int_equal(fast.n_nested, slow.n_nested);
         assert_true(fast.n_nested > 0);
         assert_memory_equal(fast.nested, slow.nested, fast.n_nested);

@@ -174,6 +174,25 @@ static void a_time_finds_its_first_tick(void **state)
     strobe_clock_free(&clock);
 }
 
+static void a_time_far_from_where_a_steady_clock_would_have_it_finds_its_first_tick(void **state)
+{
+    (void)state;
+    struct strobe_clock clock = {0};
+    add(&clock, STROBE_CLOCK_TSC, 1000000, 50000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 4000000, 1050000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 9000000000, 9001050000, 0);
+    add(&clock, STROBE_CLOCK_TSC, 9100000000, 9001060000, 0);
+    assert_true(strobe_clock_fix(&clock));
+    strobe_clock_set_origin(&clock, 4000000);
+    for (int64_t ns = -300000; ns < 40000000000; ns += 77777777) {
+        uint64_t tick = strobe_clock_tick_of(&clock, ns);
+        assert_true(strobe_clock_rel(&clock, tick) >= ns);
+        assert_true(strobe_clock_rel(&clock, tick - 1) < ns);
+    }
+    assert_int_equal(strobe_clock_tick_of(&clock, INT64_MIN / 4), 0);
+    strobe_clock_free(&clock);
+}
+
 static void a_sum_may_be_larger_than_64_bits(void **state)
 {
     (void)state;
@@ -227,6 +246,7 @@ int main(void)
         cmocka_unit_test(durations_of_zones_in_a_row_add_up_to_the_time_between),
         cmocka_unit_test(the_monotonic_clock_and_none_are_ns_already),
         cmocka_unit_test(a_time_finds_its_first_tick),
+        cmocka_unit_test(a_time_far_from_where_a_steady_clock_would_have_it_finds_its_first_tick),
         cmocka_unit_test(a_sum_may_be_larger_than_64_bits),
         cmocka_unit_test(equal_texts_have_one_id),
         cmocka_unit_test(ids_are_found_in_their_scope),

@@ -66,7 +66,7 @@ STROBE_API uint64_t strobe_loc_id(const char *file, size_t n_file, uint32_t line
 /* An open zone in 8 bytes that may be copied, kept and ended anywhere. `state` 0: nothing to be ended;
  * 1: `id` is the upper half of its begin's word; others are the library's own.
  *
- * Negative: nobody recorded at its begin. The other 63 bits are the address of its location, which is made of the begin's
+ * Negative: nobody recorded at its begin, and strobe_handle_odd never returns one. The other 63 bits are the address of its location, which is made of the begin's
  * argument in one instruction, and recognised by its sign; STROBE_HANDLE_CONST is set where that is in constant memory. */
 struct strobe_handle {
     uint32_t id;
@@ -77,6 +77,8 @@ enum {
     STROBE_HANDLE_BEGUN = 1,
     /* the lower 4 bits of the others; 15 bits above belong to `id` */
     STROBE_HANDLE_DROPPED = 2, /* id: the cause of its loss */
+    STROBE_HANDLE_MISSED =
+        4, /* id: an eighth of its location's address; the gate closed during the begin */
     STROBE_HANDLE_RUN_TIME = 8 /* id: of a run-time location */
 };
 #define STROBE_HANDLE_UNSEEN (1ull << 63) /* of a packed handle */
@@ -114,6 +116,8 @@ STROBE_INLINE struct strobe_handle strobe_handle_begin(struct strobe_loc *loc)
         handle = strobe_handle_unpack(STROBE_HANDLE_UNSEEN | (uintptr_t)loc);
     } else {
         handle = strobe_handle_odd(loc, zone.on);
+        if (handle.state < 0)
+            __builtin_unreachable(); /* else the way to the end carries a copy, idle too */
     }
     return handle;
 }

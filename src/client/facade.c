@@ -4,6 +4,7 @@
  * Frame images: image.c.  SPDX-License-Identifier: MIT */
 #include "client/client.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -21,14 +22,17 @@ static uint64_t value_of(struct strobe_handle handle)
     return (uint64_t)((uint32_t)handle.state >> 16) << 32 | handle.id;
 }
 
-/* A begin that took the slow way: emitted, or dropped. */
+enum { LOC_SHIFT = 3 }; /* an address of 50 bits has room in a handle */
+static_assert(_Alignof(struct strobe_loc) == 1 << LOC_SHIFT, "no bit of an address is lost");
+
+/* A begin that took the slow way: emitted, dropped, or seen by nobody after all. */
 struct strobe_handle strobe_handle_odd(struct strobe_loc *loc, int on)
 {
     uint64_t word = __atomic_load_n(&loc->word, __ATOMIC_RELAXED);
     if (on == STROBE_EMIT_STORED_SLOW)
         return (struct strobe_handle){(uint32_t)(word >> 32), STROBE_HANDLE_BEGUN};
     if (on == STROBE_NOBODY)
-        return strobe_handle_unpack(STROBE_HANDLE_UNSEEN | (uintptr_t)loc);
+        return handle_of((uintptr_t)loc >> LOC_SHIFT, STROBE_HANDLE_MISSED);
     return handle_of((uint64_t)on, STROBE_HANDLE_DROPPED);
 }
 
@@ -49,6 +53,10 @@ void strobe_handle_end_odd(struct strobe_handle handle)
     switch (handle.state & 15) {
     case STROBE_HANDLE_DROPPED:
         strobe_end_odd(NULL, 0, (int)value);
+        break;
+    case STROBE_HANDLE_MISSED:
+        if (strobe_gate_is_open(strobe_gate_now))
+            strobe_end_unseen((struct strobe_loc *)(uintptr_t)(value << LOC_SHIFT));
         break;
     case STROBE_HANDLE_RUN_TIME:
         strobe_client_emit_numbers(STROBE_KIND_ZONE_END_AT, &value, 1);

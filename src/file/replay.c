@@ -560,8 +560,8 @@ static enum strobe_err start(struct run *run)
     uint64_t most = (uint64_t)part->n_stack + part->n_events;
     enum strobe_err err = STROBE_ARRAY_RESERVE(out->stack, out->stack_room, most);
     if (!err) /* every zone that is or gets open may be given up, every event may end one */
-        err = STROBE_ARRAY_RESERVE(out->zones, out->zones_room,
-                                   most + part->n_events + run->carry->n_open);
+        err =
+            STROBE_ARRAY_RESERVE(out->zones, out->zones_room, strobe_replay_most(part, run->carry));
     if (!err && run->flags & STROBE_REPLAY_PLACES)
         err = STROBE_ARRAY_RESERVE(out->places, out->places_room, out->zones_room);
     if (err)

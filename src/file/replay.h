@@ -104,6 +104,14 @@ enum {
     STROBE_REPLAY_SHARED = 4, /* with LOOSE: the thread's own zones are loose events too, of id 0 */
 };
 
+/* How many zones a part may end at the most: every zone that is or gets open may be given up, every event may end one. With room for
+ * those, and for what is open, `replay` is not moved. */
+static inline uint64_t strobe_replay_most(const struct strobe_part *part,
+                                          const struct strobe_carry *carry)
+{
+    return (uint64_t)part->n_stack + 2 * (uint64_t)part->n_events + (carry ? carry->n_open : 0);
+}
+
 /* Replay a part whose streams are decoded. `carry` is the track's, after the part before; with
  * NULL, zones that began earlier have no notes. STROBE_ERR_CORRUPT: the events up to the damage are
  * in the result. */

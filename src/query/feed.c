@@ -24,7 +24,16 @@ static enum strobe_err decode(struct strobe_feed *feed, const struct strobe_bloc
         err = strobe_decode_parts(&fed->block, &fed->events);
     if (!err && !feed->options.heads_only && feed->options.streams)
         err = strobe_decode_streams(&fed->block, feed->options.streams, &fed->events);
+    if (!err && feed->options.ahead)
+        err = strobe_ahead_replay(feed->options.ahead, &fed->events, &fed->ahead);
     return err;
+}
+
+void strobe_fed_free(struct strobe_fed *fed)
+{
+    strobe_block_free(&fed->block);
+    strobe_events_free(&fed->events);
+    strobe_ahead_block_free(&fed->ahead);
 }
 
 enum strobe_err strobe_feed_fill(struct strobe_feed *feed, struct strobe_fed *fed)
@@ -83,8 +92,7 @@ void strobe_feed_stop(struct strobe_feed *feed)
     if (!feed)
         return;
     strobe_feed_thread_stop(feed->thread);
-    strobe_block_free(&feed->own.block);
-    strobe_events_free(&feed->own.events);
+    strobe_fed_free(&feed->own);
     strobe_file_end_iterate(feed->iter);
     free(feed);
 }

@@ -52,10 +52,8 @@ static void free_thread(struct strobe_feed_thread *thread)
     pthread_mutex_destroy(&thread->lock);
     pthread_cond_destroy(&thread->filled);
     pthread_cond_destroy(&thread->freed);
-    for (int i = 0; i < N_SLOTS; i++) {
-        strobe_block_free(&thread->slot[i].block);
-        strobe_events_free(&thread->slot[i].events);
-    }
+    for (int i = 0; i < N_SLOTS; i++)
+        strobe_fed_free(&thread->slot[i]);
     free(thread);
 }
 

@@ -34,6 +34,7 @@ struct pass {
     struct strobe_replay replay;
     struct strobe_looses *looses; /* owned; NULL: none wanted */
     struct strobe_paired *paired; /* owned: of fibers, instead of those; NULL: none */
+    struct strobe_ahead *ahead;   /* owned: replays for us; NULL: we do, into `replay` */
     uint32_t *locs;               /* owned: by slot of the current part */
     uint64_t *loc_ids;            /* owned */
     uint32_t locs_room, loc_ids_room;
@@ -135,18 +136,26 @@ static void keep_in_range(const struct strobe_walk *walk, struct strobe_replay *
     replay->n_zones = kept;
 }
 
-static enum strobe_err replay_part(struct pass *pass, const struct strobe_events *events,
-                                   const struct strobe_part *part, uint32_t process,
-                                   uint32_t thread)
+static unsigned replay_flags(const struct pass *pass, int is_shared)
 {
-    struct strobe_replay *replay = &pass->replay;
+    return (pass->walk->want_notes ? STROBE_REPLAY_NOTES : 0) |
+           (pass->looses ? STROBE_REPLAY_LOOSE : 0) | (is_shared ? STROBE_REPLAY_SHARED : 0) |
+           (pass->walk->want_nested ? STROBE_REPLAY_NESTED : 0) |
+           (pass->walk->want_places ? STROBE_REPLAY_PLACES : 0) | STROBE_REPLAY_KEPT;
+}
+
+/* `made`: the part was replayed already; NULL: it is now. */
+static enum strobe_err replay_part(struct pass *pass, const struct strobe_events *events,
+                                   const struct strobe_part *part, struct strobe_ahead_part *made,
+                                   uint32_t process, uint32_t thread)
+{
+    struct strobe_replay *replay = made ? &made->replay : &pass->replay;
     uint32_t twin = pass->trace->threads[thread].twin;
-    unsigned flags = (pass->walk->want_notes ? STROBE_REPLAY_NOTES : 0) |
-                     (pass->looses ? STROBE_REPLAY_LOOSE : 0) | (twin ? STROBE_REPLAY_SHARED : 0) |
-                     (pass->walk->want_nested ? STROBE_REPLAY_NESTED : 0) |
-                     (pass->walk->want_places ? STROBE_REPLAY_PLACES : 0) | STROBE_REPLAY_KEPT;
-    enum strobe_err err = strobe_replay_part(events, part, &pass->trace->schema, flags,
-                                             &pass->tracks[thread].carry, replay);
+    STROBE_ASSERT(!made || (!twin && !pass->looses && !pass->walk->by_tick));
+    enum strobe_err err =
+        made ? made->err
+             : strobe_replay_part(events, part, &pass->trace->schema, replay_flags(pass, twin != 0),
+                                  &pass->tracks[thread].carry, replay);
     if (err == STROBE_ERR_CORRUPT)
         pass->walk->n_bad_parts++;
     else if (err)
@@ -262,7 +271,7 @@ static void note_ticks(struct strobe_walk *walk, const struct strobe_part *part)
 }
 
 static enum strobe_err do_part(struct pass *pass, const struct strobe_events *events,
-                               const struct strobe_part *part)
+                               const struct strobe_part *part, struct strobe_ahead_part *made)
 {
     struct strobe_walk *walk = pass->walk;
     uint32_t process = strobe_trace_process(pass->trace, part->proc);
@@ -282,7 +291,7 @@ static enum strobe_err do_part(struct pass *pass, const struct strobe_events *ev
         count_kinds(walk, events, part);
     enum strobe_err err = STROBE_OK;
     if (walk->zones || walk->want_open)
-        err = replay_part(pass, events, part, process, thread);
+        err = replay_part(pass, events, part, made, process, thread);
     if (!err && walk->happens &&
         (pass->tracks[thread].n_stack || is_interesting(pass, events, part)))
         err = show_events(pass, events, part, process, thread);
@@ -357,8 +366,10 @@ static int may_have_loose(const struct strobe_walk *walk)
 
 static enum strobe_err do_block(struct pass *pass, const struct strobe_fed *fed)
 {
+    STROBE_ASSERT(!pass->ahead || fed->ahead.n_parts == fed->events.n_parts);
     for (uint32_t i = 0; i < fed->events.n_parts; i++) {
-        enum strobe_err err = do_part(pass, &fed->events, &fed->events.parts[i]);
+        enum strobe_err err = do_part(pass, &fed->events, &fed->events.parts[i],
+                                      pass->ahead ? &fed->ahead.parts[i] : NULL);
         if (err)
             return err;
     }
@@ -371,11 +382,22 @@ static enum strobe_err do_block(struct pass *pass, const struct strobe_fed *fed)
     return err;
 }
 
+/* What a thread carries after the last part; NULL: it had none. */
+static const struct strobe_carry *carry_at_end(const struct pass *pass, uint32_t thread)
+{
+    const struct strobe_trace_thread *row = &pass->trace->threads[thread];
+    if (!pass->ahead)
+        return &pass->tracks[thread].carry;
+    return strobe_ahead_carry(pass->ahead, pass->trace->processes[row->process].proc, row->track);
+}
+
 /* Zones that are open at the end of one thread. */
 static enum strobe_err show_open(struct pass *pass, uint32_t thread)
 {
-    struct strobe_carry *carry = &pass->tracks[thread].carry;
+    const struct strobe_carry *carry = carry_at_end(pass, thread);
     uint32_t process = pass->trace->threads[thread].process;
+    if (!carry)
+        return STROBE_OK;
     struct strobe_note none = {0};
     pass->walk->n_open_unknown += carry->n_under + carry->n_unknown;
     if (pass->trace->threads[thread].twin)
@@ -448,6 +470,7 @@ static void free_pass(struct pass *pass)
     strobe_replay_free(&pass->replay);
     strobe_looses_free(pass->looses);
     strobe_paired_close(pass->paired);
+    strobe_ahead_free(pass->ahead);
     free(pass->locs);
     free(pass->loc_ids);
     free(pass->marks);
@@ -504,6 +527,14 @@ static enum strobe_err run(struct pass *pass, const struct strobe_feed_options *
     return err == STROBE_ERR_END ? finish(pass) : err;
 }
 
+/* 1: how a part is replayed depends on nothing but the parts before it. A range ends where what is open then says so. */
+static int can_run_ahead(const struct pass *pass)
+{
+    const struct strobe_walk *walk = pass->walk;
+    return (walk->zones || walk->want_open) && !walk->by_tick && !pass->looses &&
+           !walk->want_places && !walk->trace->has_twins;
+}
+
 enum strobe_err strobe_walk_run(struct strobe_walk *walk)
 {
     struct pass pass = {.walk = walk, .trace = walk->trace};
@@ -529,6 +560,9 @@ enum strobe_err strobe_walk_run(struct strobe_walk *walk)
     }
     if (!err && walk->settles && !pass.n_marks)
         err = find_watermarks(&pass, &options);
+    if (!err && can_run_ahead(&pass))
+        options.ahead = pass.ahead =
+            strobe_ahead_new(&walk->trace->schema, replay_flags(&pass, 0)); /* NULL: without */
     if (!err)
         err = run(&pass, &options);
     free_pass(&pass);

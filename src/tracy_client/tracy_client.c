@@ -121,9 +121,15 @@ TracyCZoneCtx ___tracy_emit_zone_begin_alloc(uint64_t srcloc, int32_t active)
     return ___tracy_emit_zone_begin_alloc_callstack(srcloc, 0, active);
 }
 
+/* Idle first: a sign is one test, and what is recorded waits for the counter anyway. */
 void ___tracy_emit_zone_end(TracyCZoneCtx ctx)
 {
-    strobe_tracy_end(ctx);
+    uint64_t handle;
+    memcpy(&handle, &ctx, sizeof handle);
+    if ((int64_t)handle >= 0)
+        strobe_tracy_end(ctx);
+    else if (strobe_gate_is_open(strobe_gate_now))
+        strobe_handle_end_odd(strobe_handle_unpack(handle));
 }
 
 void ___tracy_emit_zone_text(TracyCZoneCtx ctx, const char *txt, size_t size)

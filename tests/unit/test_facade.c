@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "client/client.h"
 #include "strobe/facade.h"
 
 static void an_address_is_one_location(void **state)
@@ -75,6 +76,19 @@ static void a_handle_of_a_zone_that_nobody_saw_leads_back_to_it(void **state)
     strobe_handle_end(handle);
 }
 
+static void a_handle_of_a_begin_that_the_recorder_left_is_not_negative_and_leads_back(void **state)
+{
+    static struct strobe_loc loc = {0, "missed", "f", "file", 1, 0};
+    (void)state;
+    struct strobe_handle handle = strobe_handle_odd(&loc, STROBE_NOBODY);
+    uint64_t value = (uint64_t)((uint32_t)handle.state >> 16) << 32 | handle.id;
+    assert_true(handle.state > 0);
+    assert_int_equal(handle.state & 15, STROBE_HANDLE_MISSED);
+    assert_int_equal(value * _Alignof(struct strobe_loc), (uintptr_t)&loc);
+    assert_false(strobe_handle_is_seen(handle));
+    strobe_handle_end(handle);
+}
+
 static void calls_with_nobody_recording_do_nothing(void **state)
 {
     static uint32_t pixels[16];
@@ -105,6 +119,7 @@ int main(void)
         cmocka_unit_test(an_address_is_one_location),
         cmocka_unit_test(other_code_at_the_same_address_is_another_location),
         cmocka_unit_test(a_handle_of_a_zone_that_nobody_saw_leads_back_to_it),
+        cmocka_unit_test(a_handle_of_a_begin_that_the_recorder_left_is_not_negative_and_leads_back),
         cmocka_unit_test(calls_with_nobody_recording_do_nothing),
         cmocka_unit_test(a_full_table_says_so_and_keeps_what_it_has),
     };

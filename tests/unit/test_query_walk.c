@@ -495,6 +495,53 @@ static void losses_and_gaps_make_up_the_coverage(void **state)
     small_remove(&t);
 }
 
+/* Four blocks of two tracks: zones that nest, go on in the next block, have texts, stay open. */
+static void put_two_tracks(struct small_trace *t)
+{
+    for (uint64_t block = 0; block < 4; block++) {
+        uint64_t tick = 1000 + 100 * block;
+        small_begin_part(t, 1, 1);
+        strobe_encode_zone_begin(&t->enc, tick, 1);
+        strobe_encode_zone_begin(&t->enc, tick + 10, 2);
+        small_text(t, tick + 11, STROBE_KIND_ZONE_TEXT, "first");
+        strobe_encode_zone_end(&t->enc, tick + 20, 2);
+        small_end_part(t, 1, 4);
+        small_begin_part(t, 1, 2);
+        if (block)
+            strobe_encode_zone_end(&t->enc, tick + 5, 2);
+        strobe_encode_zone_begin(&t->enc, tick + 30, 2);
+        small_text(t, tick + 31, STROBE_KIND_ZONE_TEXT, "second");
+        small_end_block(t, 2, block ? 3 : 2);
+    }
+}
+
+/* A range, of all there is too, is replayed by the walk itself; all else where blocks are decoded. */
+static void zones_are_the_same_whoever_replays_them(void **state)
+{
+    (void)state;
+    struct small_trace t;
+    struct seen ahead, here;
+    start(&t);
+    put_two_tracks(&t);
+    finish(&t, &ahead);
+    memset(&here, 0, sizeof here);
+    here.trace = ahead.trace;
+    struct strobe_walk walk = {.trace = here.trace,
+                               .context = &here,
+                               .zones = see,
+                               .want_notes = 1,
+                               .want_open = 1,
+                               .by_tick = 1,
+                               .tick_max = UINT64_MAX};
+    assert_int_equal(strobe_walk_run(&walk), STROBE_OK);
+    assert_int_equal(ahead.n, 4 + 3 + 5);
+    assert_int_equal(here.n, ahead.n);
+    assert_memory_equal(here.zone, ahead.zone, sizeof here.zone);
+    assert_int_equal(ahead.zone[11].state, STROBE_ZONE_OPEN);
+    assert_string_equal(ahead.zone[11].text, "second");
+    drop(&t, &ahead);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -512,6 +559,7 @@ int main(void)
         cmocka_unit_test(tracks_of_one_thread_that_overlap_keep_their_own_ends),
         cmocka_unit_test(images_of_one_process_by_exec_are_kept_apart),
         cmocka_unit_test(losses_and_gaps_make_up_the_coverage),
+        cmocka_unit_test(zones_are_the_same_whoever_replays_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,8 +79,7 @@ bool strobe_preload_take(int *lock)
     for (int i = 0; !__atomic_compare_exchange_n(lock, &holder, mine, false, __ATOMIC_ACQUIRE,
                                                  __ATOMIC_RELAXED);
          i++) {
-        if (holder == mine ||
-            (i >= YIELDS && holder == __atomic_load_n(&stuck, __ATOMIC_RELAXED)))
+        if (holder == mine || (i >= YIELDS && holder == __atomic_load_n(&stuck, __ATOMIC_RELAXED)))
             return false;
         if (i == YIELDS + NAPS) {
             __atomic_store_n(&stuck, holder, __ATOMIC_RELAXED);
@@ -142,6 +141,7 @@ static __attribute__((constructor(101))) void begin(void)
     strobe_preload_wants.memory =
         strobe_preload_wants.memory_all || strobe_preload_wants.sample_bytes;
     strobe_preload_wants.locks = locks && is_free && *locks;
+    strobe_preload_waits_begin();
     if (strobe_preload_wants.memory)
         strobe_preload_python();
     if (timer && is_free)

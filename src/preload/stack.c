@@ -61,7 +61,9 @@ static STROBE_PRELOAD_TLS struct {
 
 /* ---- rows ---- */
 
-enum { UNKNOWN = 15 }; /* packed, of a kind that no row has: it can't be looked up now, the stack is cut here */
+enum {
+    UNKNOWN = 15
+}; /* packed, of a kind that no row has: it can't be looked up now, the stack is cut here */
 
 struct kept_row {
     uint64_t pc;     /* 0: empty, or being written */
@@ -221,7 +223,7 @@ static uint64_t look_up(uint64_t pc, struct kept_row *kept)
     struct strobe_cfi_row row = {0};
     struct module *module = find_module(pc);
     bool has_row =
-        module && module->has_cfi && strobe_cfi_row(&module->cfi, pc - module->bias, &row);
+        module && module->has_cfi && strobe_cfi_row(&module->cfi, pc - module->bias, &row, NULL);
     uint64_t packed = has_row ? pack_row(&row) : 0;
     __atomic_store_n(&kept->pc, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&kept->packed, packed, __ATOMIC_RELEASE);

@@ -28,6 +28,7 @@ enum { BUDGET_BYTES = 8 << 20, SWITCHES_MAX = 20000, PROMPT_NICE = -15 };
 #define SLOW_NS   250000000ull  /* likewise, while the buffers fill slowly */
 #define FAST_NS   5000000ull    /* likewise, however fast they fill */
 #define QUICK_NS  40000000ull   /* likewise, while there is something to be found out soon */
+#define SOON_NS   300000000ull  /* for so long behind a thread that is new */
 #define GLANCE_NS 1000000ull    /* between two glances at the buffers, where a Python is */
 #define FLUSH_NS  1000000000ull /* a block costs some hundred bytes, however few samples are in it */
 #define SECOND_NS 1000000000ull
@@ -162,7 +163,7 @@ static void do_round(struct strobe_sampler *s)
     s->round_ns = now;
     if (s->life.python->n_asked !=
         s->n_asked) /* a new thread has no Python frames until it is answered */
-        s->quick_until_ns = now + SECOND_NS;
+        s->quick_until_ns = now + SOON_NS > s->quick_until_ns ? now + SOON_NS : s->quick_until_ns;
     s->n_asked = s->life.python->n_asked;
     watch_switches(s, now);
     if (now - s->flushed_ns >= FLUSH_NS)

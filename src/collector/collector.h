@@ -93,6 +93,9 @@ uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush);
  */
 void strobe_collector_wait(struct strobe_collector *c, uint64_t ns);
 
+/* Whether nobody takes part at present, and who comes ends strobe_collector_wait. */
+bool strobe_collector_is_quiet(const struct strobe_collector *c);
+
 /* Tell the processes that their recorder lives. Thread-safe. */
 void strobe_collector_beat(struct strobe_collector *c);
 

@@ -471,6 +471,14 @@ void strobe_collector_wait(struct strobe_collector *c, uint64_t ns)
     ppoll(&news, 1, &timeout, NULL); /* a negative descriptor is none */
 }
 
+bool strobe_collector_is_quiet(const struct strobe_collector *c)
+{
+    for (uint32_t i = 0; i < c->n_procs; i++)
+        if (!strobe_proc_is_over(c->procs[i]))
+            return false;
+    return c->inotify >= 0 && !c->dir_changed;
+}
+
 void strobe_collector_choose_clock(struct strobe_collector *c)
 {
     struct strobe_ring ring;

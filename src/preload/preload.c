@@ -141,6 +141,7 @@ static __attribute__((constructor(101))) void begin(void)
     strobe_preload_wants.memory =
         strobe_preload_wants.memory_all || strobe_preload_wants.sample_bytes;
     strobe_preload_wants.locks = locks && is_free && *locks;
+    strobe_preload_waits_begin();
     if (strobe_preload_wants.memory)
         strobe_preload_python();
     if (timer && is_free)

@@ -119,6 +119,9 @@ void strobe_preload_stack_forked(void);
 void strobe_preload_memory_forked(void);
 void strobe_preload_waits_forked(void);
 
+/* What the environment asks for is known. Before main. */
+void strobe_preload_waits_begin(void);
+
 /* Zeroed private memory that is touched when used; NULL: none. */
 void *strobe_preload_map(size_t n_bytes);
 void strobe_preload_unmap(void *at, size_t n_bytes);

@@ -3,7 +3,8 @@
  * Frames are found by rows of .eh_frame (sample/cfi.h), which a table keeps by address; where the code has none, by the frame pointer. A
  * thread keeps the frames of its last walk: as soon as a frame of the new one is where a frame of the old one was, and what lies further
  * out is still there word by word, the rest is the same. So a walk looks at the few frames that changed. Stacks get numbers by a hash of
- * their addresses; a stack that is new is emitted, once, as a STACK event.
+ * their addresses; a stack that is new is emitted, once, as a STACK event. The inner ends of the last walks are kept, too, so that a loop
+ * which allocates in several places walks none of them again.
  *
  * Nothing is read that is not known to be readable. x86-64 has rows; elsewhere frame pointers alone.  SPDX-License-Identifier: MIT */
 #include <errno.h>
@@ -19,11 +20,14 @@
 #include "client/client.h"
 #include "preload/functions.h"
 #include "preload/preload.h"
-#include "sample/cfi.h"
+#include "preload/rows.h"
 
 enum {
-    DEPTH = 64,           /* frames of a stack, the innermost */
-    ROWS = 1 << 15,       /* addresses whose rows are kept */
+    DEPTH = 64,     /* frames of a stack, the innermost */
+    ROWS = 1 << 15, /* addresses whose rows are kept */
+    PATHS_LOG2 = 4, /* inner ends of walks that a thread keeps */
+    PATH_PAIRS = 4, /* words of each, likewise as the memo's */
+    PATH_SINGLES = 8,
     STACKS = 1 << 17,     /* slots for stacks; three quarters are used */
     MODULES = 256,        /* files with rows */
     BARE = 8,             /* ranges of addresses without a file that are kept */
@@ -59,6 +63,18 @@ static STROBE_PRELOAD_TLS struct {
     const volatile uint64_t *singles_at[2 * DEPTH];
     uint64_t singles[2 * DEPTH];
 } memo;
+
+/* The frames of a walk up to one that the memo has: what they were found by, and the number of the whole. */
+struct path {
+    uint64_t base, number; /* where it began; 0: none */
+    uint64_t outer_slot, outer_hash, outer_bp;
+    uint8_t n_outer, n_pairs, n_singles;
+    const volatile pair_t *pairs_at[PATH_PAIRS];
+    pair_t pairs[PATH_PAIRS];
+    const volatile uint64_t *singles_at[PATH_SINGLES];
+    uint64_t singles[PATH_SINGLES];
+};
+static STROBE_PRELOAD_TLS struct path paths[1 << PATHS_LOG2];
 
 /* ---- rows ---- */
 
@@ -137,6 +153,7 @@ void strobe_preload_stack_forked(void)
     strobe_preload_wipe(stacks, STACKS * sizeof *stacks);
     n_stacks = 0;
     memo.number_hash = 0;
+    memset(paths, 0, sizeof paths);
     tables.owner = 0;
     for (uint32_t i = 0; i < tables.n_modules; i++)
         tables.modules[i].is_registered = 0;
@@ -240,7 +257,7 @@ static uint64_t look_up(uint64_t pc, struct kept_row *kept)
     struct strobe_cfi_row row = {0};
     struct module *module = find_module(pc);
     bool has_row =
-        module && module->has_cfi && strobe_cfi_row(&module->cfi, pc - module->bias, &row);
+        module && module->has_cfi && strobe_cfi_row(&module->cfi, pc - module->bias, &row, NULL);
     uint64_t packed = has_row ? pack_row(&row) : 0;
     __atomic_store_n(&kept->pc, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&kept->packed, packed, __ATOMIC_RELEASE);
@@ -432,7 +449,8 @@ static inline struct frame first_frame(uint64_t base)
         .slot = base + 8, .bp_slot = base, .bp = word_at(base), .pc = word_at(base + 8) - 1};
 }
 
-static __attribute__((noinline)) void walk(uint64_t base)
+/* Walk, and put the frames in front of the memo's. How many are new. */
+static __attribute__((noinline)) uint32_t walk(uint64_t base)
 {
     struct frame fresh[DEPTH], frame;
     uint64_t sp = base + 16;
@@ -440,7 +458,7 @@ static __attribute__((noinline)) void walk(uint64_t base)
     look_at_stack(base);
     if (!is_on_stack(base, base)) {
         memo.n = 0;
-        return;
+        return 0;
     }
     frame = first_frame(base);
     do {
@@ -451,6 +469,7 @@ static __attribute__((noinline)) void walk(uint64_t base)
     } while (n < DEPTH && step(&fresh[n - 1], &frame, &sp));
     if (n)
         remember(fresh, n, n_shared);
+    return n;
 }
 
 /* Whether the stack is that of the last walk: most often a loop that allocates. */
@@ -461,6 +480,60 @@ static inline bool is_as_before(uint64_t base)
     const struct frame *last = &memo.frames[memo.n - 1];
     struct frame frame = first_frame(base);
     return is_same(last, &frame) && is_unchanged(last);
+}
+
+/* ---- paths ---- */
+
+static inline struct path *path_of(uint64_t base)
+{
+    return &paths[(base ^ word_at(base + 8)) * 0x9e3779b97f4a7c15u >> (64 - PATHS_LOG2)];
+}
+
+/* Whether a walk from here would find the path's frames, and behind them the memo's. */
+static inline bool is_path(const struct path *path, uint64_t base)
+{
+    pair_t changes = {0, 0};
+    uint64_t change = 0;
+    if (path->base != base || base < memo.low || base + 16 > memo.high || path->n_outer > memo.n)
+        return false;
+    const struct frame *outer = &memo.frames[path->n_outer - 1];
+    if (outer->slot != path->outer_slot || outer->hash != path->outer_hash ||
+        (outer->needs_bp && outer->bp != path->outer_bp))
+        return false;
+    for (uint32_t i = 0; i < path->n_pairs; i++)
+        changes |= *path->pairs_at[i] ^ path->pairs[i];
+    for (uint32_t i = 0; i < path->n_singles; i++)
+        change |= *path->singles_at[i] ^ path->singles[i];
+    return !(changes[0] | changes[1] | change) && is_unchanged(outer);
+}
+
+/* Keep the memo's `n_fresh` innermost frames, if there is room for what they were found by. */
+static void keep_path(struct path *path, uint64_t base, uint32_t n_fresh, uint64_t number)
+{
+    path->base = 0;
+    if (!n_fresh || n_fresh >= memo.n || !number)
+        return;
+    const struct frame *top = &memo.frames[memo.n - 1], *outer = top - n_fresh;
+    uint8_t n_pairs = (uint8_t)(top->n_pairs - outer->n_pairs);
+    uint8_t n_singles = (uint8_t)(top->n_singles - outer->n_singles);
+    if (n_pairs > PATH_PAIRS || n_singles > PATH_SINGLES)
+        return;
+    for (uint8_t i = 0; i < n_pairs; i++) {
+        path->pairs_at[i] = memo.pairs_at[outer->n_pairs + i];
+        path->pairs[i] = memo.pairs[outer->n_pairs + i];
+    }
+    for (uint8_t i = 0; i < n_singles; i++) {
+        path->singles_at[i] = memo.singles_at[outer->n_singles + i];
+        path->singles[i] = memo.singles[outer->n_singles + i];
+    }
+    path->number = number;
+    path->outer_slot = outer->slot;
+    path->outer_hash = outer->hash;
+    path->outer_bp = outer->bp;
+    path->n_outer = (uint8_t)(memo.n - n_fresh);
+    path->n_pairs = n_pairs;
+    path->n_singles = n_singles;
+    path->base = base;
 }
 
 /* ---- numbers ---- */
@@ -583,101 +656,41 @@ uint64_t strobe_preload_stack(const void *frame)
 {
     if (!__atomic_load_n(&stacks, __ATOMIC_ACQUIRE) && !make_tables())
         return 0;
-    if (!is_as_before((uint64_t)(uintptr_t)frame))
-        walk((uint64_t)(uintptr_t)frame);
+    uint64_t base = (uint64_t)(uintptr_t)frame;
+    struct path *path = NULL;
+    uint32_t n_fresh = 0;
+    if (!is_as_before(base)) {
+        path = path_of(base);
+        if (is_path(path, base))
+            return path->number;
+        n_fresh = walk(base);
+    }
     if (!memo.n)
         return 0;
     uint64_t hash = memo.frames[memo.n - 1].hash;
     hash = hash ? hash : 1;
-    if (hash == memo.number_hash)
-        return memo.number;
-    memo.number = number_of(hash);
-    memo.number_hash = memo.number ? hash : 0;
+    if (hash != memo.number_hash) {
+        memo.number = number_of(hash);
+        memo.number_hash = memo.number ? hash : 0;
+    }
+    if (path)
+        keep_path(path, base, n_fresh, memo.number);
     return memo.number;
 }
 
-/* ---- samples: from the registers of what a signal interrupted, anywhere in a function ---- */
+/* ---- for samples ---- */
 
-enum way { WAY_ON, WAY_END, WAY_CUT };
-
-/* A place, and up to where its stack is known to be readable. That holds for one sample: until the next one the stack may be another, or
- * smaller, and what was behind it may be gone. */
-struct place {
-    uint64_t pc, sp, bp, high;
-};
-
-static uint64_t page_of(uint64_t sp)
+bool strobe_preload_rows_make(void)
 {
-    return sp & ~(uint64_t)(PAGE - 1);
+    return __atomic_load_n(&stacks, __ATOMIC_ACQUIRE) || make_tables();
 }
 
-/* The word at `at`, which is on the stack of a place and not below it. False: it is not there. */
-static bool load(struct place *place, uint64_t at, uint64_t *out)
+struct strobe_cfi_row strobe_preload_row(uint64_t pc)
 {
-    if (at < place->sp || at & 7 || at > UINT64_MAX - PAGE)
-        return false;
-    for (int i = 0; at + 8 > place->high; i++) {
-        if (i == PAGES_AT_ONCE || !strobe_ring_is_readable((const char *)place->high))
-            return false;
-        place->high += PAGE;
-    }
-    *out = word_at(at);
-    return true;
+    return unpack_row(row_of(pc));
 }
 
-/* The kernel's frame of a signal: what that interrupted, maybe on another stack. */
-static enum way leave_signal(struct place *at)
+void strobe_preload_tell_code(uint64_t pc)
 {
-    enum { AT_BP = 120, AT_SP = 160, AT_IP = 168 }; /* of x86-64: the ucontext is at sp */
-    struct place out;
-    if (!load(at, at->sp + AT_BP, &out.bp) || !load(at, at->sp + AT_SP, &out.sp) ||
-        !load(at, at->sp + AT_IP, &out.pc))
-        return WAY_CUT;
-    out.high = page_of(out.sp);
-    *at = out;
-    return WAY_ON;
-}
-
-/* To the caller, wherever the sample hit: in an entry of the PLT, before a function has made its frame, after it has removed it. */
-static enum way step_out(struct place *at)
-{
-    struct strobe_cfi_row row = unpack_row(row_of(at->pc));
-    uint64_t cfa = 0, bp = at->bp, bp_at, back;
-    if (row.kind == STROBE_CFI_END || (row.kind == STROBE_CFI_NONE && !bp))
-        return WAY_END;
-    if (row.kind == STROBE_CFI_SIGNAL)
-        return leave_signal(at);
-    if (row.kind == STROBE_CFI_PLT)
-        cfa = at->sp + 8 + ((at->pc & 15) >= (uint64_t)row.cfa_offset ? 8 : 0);
-    else if (row.kind == STROBE_CFI_REG && (row.reg == SP || row.reg == BP))
-        cfa = (row.reg == SP ? at->sp : bp) + (uint64_t)(int64_t)row.cfa_offset;
-    else if (row.kind == STROBE_CFI_NONE && load(at, bp, &at->bp))
-        cfa = bp + 16;
-    if (cfa <= at->sp || !load(at, cfa - 8, &back))
-        return WAY_CUT;
-    bp_at = (row.bp == STROBE_CFI_BP_AT_CFA ? cfa : bp) + (uint64_t)(int64_t)row.bp_offset;
-    /* below sp: an epilogue has taken it from there into the register */
-    if (row.kind != STROBE_CFI_NONE && row.bp != STROBE_CFI_BP_SAME && bp_at >= at->sp &&
-        !load(at, bp_at, &at->bp))
-        return WAY_CUT;
-    at->sp = cfa;
-    at->pc = back - 1;
-    return back > PAGE ? WAY_ON : WAY_END; /* a stack that begins with a zero */
-}
-
-uint32_t strobe_preload_stack_of(const struct strobe_preload_regs *regs, uint64_t *out,
-                                 uint32_t room, bool *is_cut)
-{
-    struct place at = {regs->pc, regs->sp, regs->bp, page_of(regs->sp)};
-    enum way way = WAY_CUT;
-    uint32_t n = 0;
-    if (!__atomic_load_n(&stacks, __ATOMIC_ACQUIRE) && !make_tables())
-        return 0;
-    do
-        out[n++] = at.pc;
-    while (n < room && (way = step_out(&at)) == WAY_ON);
-    *is_cut = way != WAY_END;
-    for (uint32_t i = 0; i < n; i++)
-        tell_module_of(out[i]);
-    return n;
+    tell_module_of(pc);
 }

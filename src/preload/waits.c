@@ -53,6 +53,10 @@ static struct {
 } next;
 static int is_ready;
 
+/* All of it in one word, for calls that nobody waits in. 0: it is not known yet. */
+enum { WAY_KNOWN = 1, WAY_WAITS = 2, WAY_ALL = 4 };
+static int way;
+
 static void find_next(void)
 {
 #define X(name, arguments) next.name = strobe_preload_next(#name);
@@ -68,6 +72,15 @@ static inline void ready(void)
 {
     if (RARE(!__atomic_load_n(&is_ready, __ATOMIC_ACQUIRE)))
         find_next();
+}
+
+void strobe_preload_waits_begin(void)
+{
+    ready();
+    __atomic_store_n(&way,
+                     WAY_KNOWN | (strobe_preload_wants.locks ? WAY_WAITS : 0) |
+                         (strobe_preload_wants.locks_all ? WAY_ALL : 0),
+                     __ATOMIC_RELEASE);
 }
 
 /* Until when a call waits at most; NULL in its place: for as long as it takes. */
@@ -221,20 +234,26 @@ static inline int block_mutex(pthread_mutex_t *mutex, const struct limit *limit)
                : EINVAL;
 }
 
-static inline int lock_mutex(pthread_mutex_t *mutex, const struct limit *limit, const void *frame)
+/* A plain mutex was tried, with this result. */
+static __attribute__((noinline)) int lock_tried(pthread_mutex_t *mutex, const struct limit *limit,
+                                                const void *frame, int result)
 {
-    ready();
-    if (!strobe_preload_wants.locks || !is_plain(mutex) || is_odd(limit))
-        return block_mutex(mutex, limit);
-    int result = next.pthread_mutex_trylock(mutex);
-    if (!RARE(result) && !strobe_preload_wants.locks_all)
-        return 0;
     if (!is_wanted())
         return result == EBUSY ? block_mutex(mutex, limit) : result;
     struct wait wait = mutex_wait(mutex);
     if (result != EBUSY)
         return end_wait(&wait, frame, result, false);
     return end_wait(&wait, frame, block_mutex(mutex, limit), true);
+}
+
+static __attribute__((noinline)) int lock_mutex(pthread_mutex_t *mutex, const struct limit *limit,
+                                                const void *frame)
+{
+    ready();
+    if (!strobe_preload_wants.locks || !is_plain(mutex) || is_odd(limit))
+        return block_mutex(mutex, limit);
+    int result = next.pthread_mutex_trylock(mutex);
+    return result || strobe_preload_wants.locks_all ? lock_tried(mutex, limit, frame, result) : 0;
 }
 
 static inline int try_mutex(pthread_mutex_t *mutex, const void *frame)
@@ -248,7 +267,7 @@ static inline int try_mutex(pthread_mutex_t *mutex, const void *frame)
     return result;
 }
 
-static inline int unlock_mutex(pthread_mutex_t *mutex)
+static __attribute__((noinline)) int unlock_mutex(pthread_mutex_t *mutex)
 {
     ready();
     if (strobe_preload_wants.locks_all && is_wanted() && is_plain(mutex))
@@ -256,9 +275,14 @@ static inline int unlock_mutex(pthread_mutex_t *mutex)
     return next.pthread_mutex_unlock(mutex);
 }
 
+/* The two that programs call most: what is not needed where nobody waits is behind a call. */
 EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    return lock_mutex(mutex, NULL, FRAME);
+    if (RARE(__atomic_load_n(&way, __ATOMIC_ACQUIRE) != (WAY_KNOWN | WAY_WAITS)) ||
+        RARE(!is_plain(mutex)))
+        return lock_mutex(mutex, NULL, FRAME);
+    int result = next.pthread_mutex_trylock(mutex);
+    return RARE(result) ? lock_tried(mutex, NULL, FRAME, result) : 0;
 }
 
 EXPORTED int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until)
@@ -281,7 +305,9 @@ EXPORTED int pthread_mutex_trylock(pthread_mutex_t *mutex)
 
 EXPORTED int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-    return unlock_mutex(mutex);
+    if (RARE((__atomic_load_n(&way, __ATOMIC_ACQUIRE) & (WAY_KNOWN | WAY_ALL)) != WAY_KNOWN))
+        return unlock_mutex(mutex);
+    return next.pthread_mutex_unlock(mutex);
 }
 
 /* ---- rwlocks ---- */

@@ -65,6 +65,9 @@ void strobe_recorder_say(const struct strobe_recorder *recorder, struct strobe_r
 /* Where a source with a block of its own writes to. */
 struct strobe_build_store_options strobe_recorder_store(const struct strobe_recorder *recorder);
 
+/* Another number than before when a process of the command has begun, or executes another program, since then; 0: that is not known. */
+uint64_t strobe_recorder_newest(const struct strobe_recorder *recorder);
+
 /* ---- helpers.c ---- */
 
 /* Start the two threads; false: neither runs. */

@@ -27,7 +27,6 @@
 
 /* A process may change its root, or its program, without being new. */
 #define LOOK_ANYWAY_NS 500000000ull
-#define SAMPLED_NS     100000000ull
 
 /* ---- opening ---- */
 
@@ -359,15 +358,15 @@ void strobe_recorder_missing_look(struct strobe_missing *missing,
     if (missing->fd >= 0)
         read_calls(missing, collector);
     uint64_t now = strobe_clock_mono_ns();
-    uint32_t newest = look && now >= missing->next_ns ? strobe_descendants_newest() : 0;
-    if (!look || now < missing->next_ns ||
-        (newest && newest == missing->newest_pid && now < missing->look_anyway_ns))
+    if (!look || now < missing->next_ns)
         return;
-    missing->newest_pid = newest;
+    uint64_t newest = strobe_recorder_newest(missing->recorder);
+    if (newest && newest == missing->newest && now < missing->look_anyway_ns)
+        return;
+    missing->newest = newest;
     uint32_t n = strobe_descendants_list(pids, DESCENDANTS_MAX, TASKS_MAX);
     for (uint32_t i = 0; i < n; i++)
         look_at(missing, pids[i], collector);
-    uint64_t least = missing->is_sampled ? SAMPLED_NS : 0, cost = n * 2000000ull;
-    missing->next_ns = now + (cost > least ? cost : least); /* many cost no more than a few */
+    missing->next_ns = now + n * 2000000ull; /* many cost no more than a few */
     missing->look_anyway_ns = now + LOOK_ANYWAY_NS;
 }

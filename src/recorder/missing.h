@@ -19,10 +19,8 @@ struct strobe_missing {
     char root[STROBE_PATH_MAX];             /* the folder above it, of all sessions */
     uint64_t next_ns;                       /* before then /proc is not looked at */
     uint64_t look_anyway_ns;                /* nor before then, while no process is new */
-    bool
-        is_sampled; /* the recording has samples: /proc is looked at less often, for its cost is in their account */
-    uint32_t newest_pid;
-    uint32_t told[STROBE_MISSING_MAX]; /* pids, as /proc has them */
+    uint64_t newest;                        /* strobe_recorder_newest at the last look */
+    uint32_t told[STROBE_MISSING_MAX];      /* pids, as /proc has them */
     uint32_t n_told;
     uint32_t n_all;
 };

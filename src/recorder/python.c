@@ -157,17 +157,15 @@ static uint32_t look_over(struct strobe_python_watch *watch, struct strobe_colle
 }
 
 void strobe_recorder_python_look(struct strobe_python_watch *watch,
-                                 struct strobe_collector *collector)
+                                 struct strobe_collector *collector, uint64_t newest)
 {
     uint64_t now = strobe_clock_mono_ns();
     if (is_off())
         return;
     settle(watch, collector);
-    uint32_t newest = now < watch->next_ns ? 0 : strobe_descendants_newest();
-    if (now < watch->next_ns ||
-        (newest && newest == watch->newest_pid && now < watch->look_anyway_ns))
+    if (now < watch->next_ns || (newest && newest == watch->newest && now < watch->look_anyway_ns))
         return;
-    watch->newest_pid = newest;
+    watch->newest = newest;
     uint32_t n = look_over(watch, collector);
     watch->next_ns = now + n * 50000000ull; /* many cost no more than a few */
     watch->look_anyway_ns = now + LOOK_ANYWAY_NS;

@@ -22,10 +22,9 @@ struct strobe_python_watch {
     } seen[STROBE_PYTHONS_MAX];
     uint32_t n_seen;
     uint32_t n_told;
-    char first[256]; /* the program of the first that was noted, "": none */
-    bool full;       /* more than that were met at once */
-    uint32_t
-        newest_pid;   /* of the machine, at the last look: none is needed while no process is new */
+    char first[256];  /* the program of the first that was noted, "": none */
+    bool full;        /* more than that were met at once */
+    uint64_t newest;  /* strobe_recorder_newest at the last look */
     uint64_t next_ns; /* when the next look is due: the later, the more there are */
     uint64_t look_anyway_ns;
 };
@@ -43,9 +42,9 @@ int strobe_recorder_python_environment(const char *mode);
 bool strobe_recorder_python_add(const char *variable, const char *value);
 
 /* Look over this process's descendants, if it is time to. An interpreter that ended and never joined is noted in the trace. After a poll of
- * the collector. */
+ * the collector. `newest` is strobe_recorder_newest. */
 void strobe_recorder_python_look(struct strobe_python_watch *watch,
-                                 struct strobe_collector *collector);
+                                 struct strobe_collector *collector, uint64_t newest);
 
 /* The recording is over and everything is drained: note the interpreters that have not joined; and the command, if it is one by its
  * name and nothing ever joined. */

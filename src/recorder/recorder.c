@@ -28,8 +28,11 @@
 #include "recorder/sample_side.h"
 #include "recorder/tracy_side.h"
 
-#define FLUSH_NS      250000000ull
-#define IDLE_NS       24000000 /* a busy thread needs longer to fill a pool of the default size */
+#define FLUSH_NS 250000000ull
+#define IDLE_NS  24000000    /* a busy thread needs longer to fill a pool of the default size */
+#define QUIET_NS 96000000ull /* likewise, while nobody has a pool */
+#define QUIET_AFTER_NS \
+    1000000000ull /* a command's first processes, and its end if it is short, are seen soon */
 #define CLOCK_RATE_NS 20000000ull /* between two clock points that give a rate */
 
 /* ---- states ---- */
@@ -411,8 +414,7 @@ static void look_around(struct strobe_recorder *r, uint64_t now, bool flush)
 {
     strobe_recorder_reap(r);
     if (flush && r->options.command)
-        strobe_recorder_python_look(&r->pythons, r->collector);
-    r->missing.is_sampled = r->sampler != NULL;
+        strobe_recorder_python_look(&r->pythons, r->collector, strobe_recorder_newest(r));
     if (r->options.command)
         strobe_recorder_missing_look(&r->missing, r->collector, true);
     if (flush) {
@@ -422,6 +424,16 @@ static void look_around(struct strobe_recorder *r, uint64_t now, bool flush)
     if (r->flight)
         strobe_recorder_fly(r, now);
     tell_round(r);
+}
+
+/* Until the next round, where the last one found nothing. Nobody who joins, and no signal, is waited for longer: both end the wait. */
+static uint64_t idle_ns(const struct strobe_recorder *r, uint64_t now)
+{
+    STROBE_ASSERT(now >= r->start_ns);
+    uint64_t spent = now - r->start_ns, until = r->options.for_ns ? r->options.for_ns : UINT64_MAX;
+    if (r->flight || spent < QUIET_AFTER_NS || !strobe_collector_is_quiet(r->collector))
+        return IDLE_NS;
+    return until - spent < QUIET_NS ? IDLE_NS : QUIET_NS;
 }
 
 static void record_rounds(struct strobe_recorder *r)
@@ -444,7 +456,7 @@ static void record_rounds(struct strobe_recorder *r)
         strobe_collector_wait(r->collector, n > 100000 ? 500000
                                             : n > 1000 ? 2000000
                                             : n        ? 8000000
-                                                       : IDLE_NS);
+                                                       : idle_ns(r, now));
     }
 }
 

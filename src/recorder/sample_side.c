@@ -7,10 +7,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/descendants.h"
 #include "recorder/internal.h"
 #include "recorder/probe_side.h"
 #include "recorder/program.h"
 #include "ring/session.h"
+
+uint64_t strobe_recorder_newest(const struct strobe_recorder *r)
+{
+    return r->sampler ? strobe_sampler_n_begun(r->sampler) : strobe_descendants_newest();
+}
 
 bool strobe_recorder_sample_may(const struct strobe_recorder *r)
 {

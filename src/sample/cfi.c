@@ -19,8 +19,42 @@ enum {
 
 /* ---- bytes ---- */
 
+static size_t read_file(int fd, uint64_t offset, void *out, size_t n)
+{
+    ssize_t got;
+    STROBE_ASSERT(fd >= 0);
+    if (offset > INT64_MAX)
+        return 0;
+    do
+        got = pread(fd, out, n, (off_t)offset);
+    while (got < 0 && errno == EINTR);
+    return got < 0 ? 0 : (size_t)got;
+}
+
+/* From one part of the file: as many of `n` bytes as are in it. */
+static size_t read_page(const struct strobe_cfi_source *source, uint64_t offset, void *out,
+                        size_t n)
+{
+    struct strobe_cfi_pages *pages = source->pages;
+    uint64_t page = offset / STROBE_CFI_PAGE, in = offset % STROBE_CFI_PAGE;
+    uint64_t key = (uint64_t)source->number << 40 ^ page;
+    uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) % STROBE_CFI_PAGES;
+    STROBE_ASSERT(source->number && page < 1ull << 40);
+    if (pages->keys[i] != key) {
+        pages->keys[i] = key;
+        pages->sizes[i] = (uint32_t)read_file(source->fd, page * STROBE_CFI_PAGE, pages->bytes[i],
+                                              STROBE_CFI_PAGE);
+    }
+    if (in >= pages->sizes[i])
+        return 0;
+    size_t left = pages->sizes[i] - in < n ? (size_t)(pages->sizes[i] - in) : n;
+    memcpy(out, pages->bytes[i] + in, left);
+    return left;
+}
+
 static size_t read_at(const struct strobe_cfi_source *source, uint64_t offset, void *out, size_t n)
 {
+    size_t done = 0, got;
     if (source->fd < 0) {
         if (offset >= source->n_bytes)
             return 0;
@@ -28,13 +62,12 @@ static size_t read_at(const struct strobe_cfi_source *source, uint64_t offset, v
         memcpy(out, source->bytes + offset, left);
         return left;
     }
-    if (offset > INT64_MAX)
-        return 0;
-    ssize_t got;
-    do
-        got = pread(source->fd, out, n, (off_t)offset);
-    while (got < 0 && errno == EINTR);
-    return got < 0 ? 0 : (size_t)got;
+    if (!source->pages || !source->number || n > STROBE_CFI_PAGE || offset >> 52)
+        return read_file(source->fd, offset, out, n);
+    while (done < n &&
+           (got = read_page(source, offset + done, (uint8_t *)out + done, n - done)) > 0)
+        done += got;
+    return done;
 }
 
 /* At a link-time address: as many of `n` bytes as the segment and the file have. */
@@ -112,6 +145,8 @@ bool strobe_cfi_open(struct strobe_cfi_file *file, struct strobe_cfi_source sour
     uint64_t index = 0;
     STROBE_ASSERT(scratch);
     memset(file, 0, sizeof *file);
+    if (source.pages) /* past the last number, files are read without */
+        source.number = source.pages->n_files < 1 << 23 ? ++source.pages->n_files : 0;
     file->source = source;
     file->scratch = scratch;
     if (read_at(&source, 0, &head, sizeof head) != sizeof head ||
@@ -156,8 +191,8 @@ static bool read_pair(const struct strobe_cfi_file *file, uint32_t i, int32_t pa
            PAIR_BYTES;
 }
 
-/* The description whose begin is the last one not after the address. 0: none. */
-static uint64_t find_fde(const struct strobe_cfi_file *file, uint64_t vaddr)
+/* The description whose begin is the last one not after the address, and in *end where the next one begins. 0: none. */
+static uint64_t find_fde(const struct strobe_cfi_file *file, uint64_t vaddr, uint64_t *end)
 {
     STROBE_ASSERT(file->n_fdes && file->hdr_vaddr);
     uint32_t low = 0, high = file->n_fdes;
@@ -173,9 +208,10 @@ static uint64_t find_fde(const struct strobe_cfi_file *file, uint64_t vaddr)
             low = middle + 1;
         } else {
             high = middle;
+            *end = file->hdr_vaddr + (uint64_t)(int64_t)pair[0];
         }
     }
-    STROBE_ASSERT(low == high);
+    STROBE_ASSERT(low == high && *end > vaddr);
     return is_found ? file->hdr_vaddr + (uint64_t)(int64_t)found : 0;
 }
 
@@ -191,10 +227,11 @@ static size_t read_entry(const struct strobe_cfi_file *file, uint64_t vaddr, uin
     return read_vaddr(file, vaddr + 4, out, n_bytes) == n_bytes ? n_bytes : 0;
 }
 
-bool strobe_cfi_row(const struct strobe_cfi_file *file, uint64_t vaddr, struct strobe_cfi_row *out)
+bool strobe_cfi_row(const struct strobe_cfi_file *file, uint64_t vaddr, struct strobe_cfi_row *out,
+                    struct strobe_cfi_span *span)
 {
     STROBE_ASSERT(file->scratch);
-    uint64_t at = file->n_fdes ? find_fde(file, vaddr) : 0;
+    uint64_t end = UINT64_MAX, at = file->n_fdes ? find_fde(file, vaddr, &end) : 0;
     uint8_t *fde = file->scratch, *cie = file->scratch + STROBE_CFI_SCRATCH / 2;
     uint32_t back;
     memset(out, 0, sizeof *out);
@@ -210,5 +247,8 @@ bool strobe_cfi_row(const struct strobe_cfi_file *file, uint64_t vaddr, struct s
         .fde = strobe_bytes_over(fde + 4, n_fde - 4),
         .fde_vaddr = at + 8,
     };
-    return strobe_cfi_run(&entry, vaddr, out);
+    bool is_covered = strobe_cfi_run(&entry, vaddr, out, span);
+    if (is_covered && span && span->high > end)
+        span->high = end;
+    return is_covered;
 }

@@ -43,11 +43,28 @@ struct strobe_cfi_row {
 
 enum { STROBE_CFI_BX_LOST = UINT8_MAX }; /* as bx: not known to the caller */
 
+/* Link-time addresses that have the same row. */
+struct strobe_cfi_span {
+    uint64_t low, high; /* high: the first behind */
+};
+
+/* Parts of files that were read lately, for all files of one user: a search asks for a few bytes in many places, and most often for the same
+ * ones as the search before. One thread. Zeroes are an empty one. */
+enum { STROBE_CFI_PAGES = 64, STROBE_CFI_PAGE = 4096 };
+struct strobe_cfi_pages {
+    uint64_t keys[STROBE_CFI_PAGES];  /* the file's number and the part's; 0: empty */
+    uint32_t sizes[STROBE_CFI_PAGES]; /* bytes that the file has of it */
+    uint8_t bytes[STROBE_CFI_PAGES][STROBE_CFI_PAGE];
+    uint32_t n_files; /* that were opened so far */
+};
+
 /* Bytes of an ELF file, or of one that is in memory (the vdso). */
 struct strobe_cfi_source {
-    int fd;               /* borrowed; -1: `bytes` */
-    const uint8_t *bytes; /* borrowed */
-    uint64_t n_bytes;     /* of `bytes` */
+    int fd;                         /* borrowed; -1: `bytes` */
+    struct strobe_cfi_pages *pages; /* borrowed: of fd; NULL: each byte is read from it anew */
+    uint32_t number;                /* in `pages`, by strobe_cfi_open */
+    const uint8_t *bytes;           /* borrowed */
+    uint64_t n_bytes;               /* of `bytes` */
 };
 
 enum { STROBE_CFI_SEGMENTS = 16 };
@@ -77,7 +94,8 @@ bool strobe_cfi_open(struct strobe_cfi_file *file, struct strobe_cfi_source sour
 /* The link-time address of an offset in the file, in an executable segment. False: it is in none. */
 bool strobe_cfi_vaddr(const struct strobe_cfi_file *file, uint64_t offset, uint64_t *out);
 
-/* The row of a link-time address. False: no description covers it. */
-bool strobe_cfi_row(const struct strobe_cfi_file *file, uint64_t vaddr, struct strobe_cfi_row *out);
+/* The row of a link-time address; *span (NULL is allowed): all the addresses around it whose row it is. False: no description covers it. */
+bool strobe_cfi_row(const struct strobe_cfi_file *file, uint64_t vaddr, struct strobe_cfi_row *out,
+                    struct strobe_cfi_span *span);
 
 #endif

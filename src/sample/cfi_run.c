@@ -29,6 +29,7 @@ struct machine {
     struct rules kept[STACK_MAX];
     uint32_t n_kept;
     uint64_t pc, code_align;
+    uint64_t from; /* the furthest that pc has been, up to the address */
     int64_t data_align;
     uint8_t pointer_encoding;
     bool has_augmentation, is_signal;
@@ -214,13 +215,12 @@ static bool run_extended(struct machine *m, uint8_t op, struct strobe_bytes *in)
     return run_register(m, op, in);
 }
 
-/* Run all that holds at `vaddr`. False: something is not known. */
+/* Run all that holds at `vaddr`: until pc is behind it. What moves pc changes no rule. False: something is not known. */
 static bool run(struct machine *m, struct strobe_bytes *in, uint64_t vaddr)
 {
     STROBE_ASSERT(m->n_kept <= STACK_MAX);
     while (in->at < in->end && !in->bad) {
         uint8_t byte = *in->at++, low = byte & 0x3f;
-        struct rules before = m->now;
         if (byte >> 6 == 1)
             m->pc += low * m->code_align;
         else if (byte >> 6 == 2)
@@ -229,10 +229,9 @@ static bool run(struct machine *m, struct strobe_bytes *in, uint64_t vaddr)
             restore(m, low);
         else if (!run_extended(m, low, in))
             return false;
-        if (m->pc > vaddr) { /* what comes is for later addresses */
-            m->now = before;
+        if (m->pc > vaddr) /* what comes is for later addresses */
             return !in->bad;
-        }
+        m->from = m->pc > m->from ? m->pc : m->from;
     }
     return !in->bad;
 }
@@ -363,7 +362,7 @@ static void set_bx(const struct rule *bx, struct strobe_cfi_row *out)
 }
 
 bool strobe_cfi_run(const struct strobe_cfi_entry *entry, uint64_t vaddr,
-                    struct strobe_cfi_row *out)
+                    struct strobe_cfi_row *out, struct strobe_cfi_span *span)
 {
     STROBE_ASSERT(entry->fde.at <= entry->fde.end && entry->cie.at <= entry->cie.end);
     struct strobe_bytes cie = entry->cie, fde = entry->fde;
@@ -377,8 +376,13 @@ bool strobe_cfi_run(const struct strobe_cfi_entry *entry, uint64_t vaddr,
         get_block(&fde);
     if (fde.bad || vaddr < begin || vaddr - begin >= n_bytes)
         return false;
-    m.pc = begin;
-    if (!run(&m, &fde, vaddr))
+    m.pc = m.from = begin;
+    bool is_known = run(&m, &fde, vaddr);
+    if (span) {
+        uint64_t end = begin + n_bytes < begin ? UINT64_MAX : begin + n_bytes;
+        *span = (struct strobe_cfi_span){m.from, m.pc > vaddr && m.pc < end ? m.pc : end};
+    }
+    if (!is_known)
         return true; /* covered, and not understood: cut */
     set_cfa(&m.now, out);
     set_bp(&m.now.bp, out);

@@ -13,8 +13,8 @@ struct strobe_cfi_entry {
     uint64_t fde_vaddr;      /* link-time address of fde.at */
 };
 
-/* The row at `vaddr`. False: the description does not cover it, or can't be read. */
+/* The row at `vaddr`, and in *span (NULL is allowed) where it holds. False: the description does not cover it, or can't be read. */
 bool strobe_cfi_run(const struct strobe_cfi_entry *entry, uint64_t vaddr,
-                    struct strobe_cfi_row *out);
+                    struct strobe_cfi_row *out, struct strobe_cfi_span *span);
 
 #endif

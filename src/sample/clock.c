@@ -20,6 +20,12 @@ void strobe_sample_clock_add(struct strobe_sample_clock *clock, uint64_t raw_ns,
     const struct strobe_sample_reading *last = &clock->readings[(clock->n - 1) % KEPT];
     if (clock->n && (raw_ns <= last->raw_ns || tick <= last->tick))
         return;
+    if (clock->n && !clock->grain) {
+        double ticks = (double)(tick - last->tick) / (double)(raw_ns - last->raw_ns);
+        clock->grain = 1;
+        while ((double)clock->grain * 2 <= ticks * STROBE_SAMPLE_CLOCK_GRAIN_NS)
+            clock->grain *= 2;
+    }
     clock->readings[clock->n++ % KEPT] = (struct strobe_sample_reading){raw_ns, tick};
 }
 
@@ -36,8 +42,8 @@ uint64_t strobe_sample_clock_read(struct strobe_sample_clock *clock)
             best_tick = tick;
         }
     }
-    if (best / 2 + 1 > clock->error_ns)
-        clock->error_ns = best / 2 + 1;
+    if (best / 2 + 1 + STROBE_SAMPLE_CLOCK_GRAIN_NS > clock->error_ns)
+        clock->error_ns = best / 2 + 1 + STROBE_SAMPLE_CLOCK_GRAIN_NS;
     strobe_sample_clock_add(clock, best_raw, best_tick);
     return best_raw;
 }

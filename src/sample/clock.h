@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STROBE_SAMPLE_CLOCK_READINGS = 64 };
+enum { STROBE_SAMPLE_CLOCK_READINGS = 64, STROBE_SAMPLE_CLOCK_GRAIN_NS = 16 };
 
 struct strobe_sample_clock {
     bool is_mono; /* ticks are CLOCK_MONOTONIC */
@@ -17,7 +17,9 @@ struct strobe_sample_clock {
         uint64_t raw_ns, tick;
     } readings[STROBE_SAMPLE_CLOCK_READINGS]; /* the last ones, as a ring, rising */
     uint32_t n;                               /* ever read, as far as it is below 2^32 */
-    uint64_t error_ns;                        /* the largest so far */
+    uint64_t error_ns;                        /* the largest so far, a grain in it */
+    uint64_t
+        grain; /* ticks, a power of two: the most that is not above 16 ns, by the first readings; 0: not known yet */
 };
 
 /* The ticks of the trace now. */

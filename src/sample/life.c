@@ -309,6 +309,11 @@ static void take_mapping(struct strobe_life *life, const struct strobe_perf_reco
     strobe_maps_add(&process->maps, mapping);
 }
 
+static void count_begun(struct strobe_life *life)
+{
+    __atomic_store_n(&life->counts.n_begun, life->counts.n_begun + 1, __ATOMIC_RELAXED);
+}
+
 /* exec: another image of the same process. What it was is over, its mappings too. */
 static struct strobe_life_process *begin_image(struct strobe_life *life,
                                                struct strobe_life_process *old, uint64_t tick)
@@ -316,6 +321,7 @@ static struct strobe_life_process *begin_image(struct strobe_life *life,
     STROBE_ASSERT(!old->has_ended);
     uint32_t pid = old->pid, parent = old->parent_pid;
     uint64_t start = old->start_time, born = old->born_raw_ns;
+    count_begun(life);
     retire(life, old, tick);
     struct strobe_life_process *process = strobe_life_process(life, pid, true);
     if (process) {
@@ -359,6 +365,7 @@ static void take_fork(struct strobe_life *life, const struct strobe_perf_record 
         thread->start_tick = tick;
     if (record->pid == record->life.parent_pid || !parent)
         return;
+    count_begun(life);
     process->parent_pid = parent->pid;
     process->born_raw_ns = record->time;
     process->image = parent->image;

@@ -33,6 +33,7 @@ struct strobe_life_thread {
     uint32_t tid;
     char name[16];
     uint64_t start_tick;              /* 0: not known */
+    uint64_t last_tick;               /* of its last event */
     struct strobe_build_track *track; /* borrowed from the build; NULL: nothing of it yet */
     struct strobe_unwind_stack
         *deep; /* owned: the last whole stack that nearly filled its copy; NULL: none */
@@ -91,7 +92,8 @@ struct strobe_life_process {
 
 /* What is counted of what came and went. */
 struct strobe_life_counts {
-    uint32_t n_processes, n_tracks;          /* in the trace */
+    uint32_t n_processes, n_tracks; /* in the trace */
+    uint64_t n_begun; /* atomic: processes that were forked, and programs that were executed */
     uint64_t n_samples, n_switches, n_wakes; /* stored; n_switches: from a processor */
     uint64_t n_calls;                        /* system calls, likewise */
     uint64_t n_probed;                       /* records of probes */

@@ -156,6 +156,16 @@ static struct strobe_build_track *make_track(const struct strobe_life_process *p
     return track;
 }
 
+/* A sample's tick without the bits that are below what is known of its time: in the file they would be noise. Its order among the
+ * thread's other events stays. */
+static uint64_t coarse(const struct strobe_life *life, const struct strobe_life_thread *thread,
+                       uint64_t tick)
+{
+    STROBE_ASSERT(life->clock->grain);
+    uint64_t out = tick & ~(life->clock->grain - 1);
+    return out > thread->last_tick ? out : tick;
+}
+
 bool strobe_life_owner(struct strobe_life *life, const struct strobe_perf_record *record,
                        uint64_t tick, struct strobe_life_process **process,
                        struct strobe_pending_event *out)
@@ -171,6 +181,9 @@ bool strobe_life_owner(struct strobe_life *life, const struct strobe_perf_record
     life->counts.n_refused += !has_track;
     if (!has_track)
         return false;
+    if (record->what == STROBE_PERF_SAMPLE)
+        tick = coarse(life, thread, tick);
+    thread->last_tick = tick;
     *out = (struct strobe_pending_event){.build = (*process)->build,
                                          .track = thread->track,
                                          .tick = tick,

@@ -27,7 +27,8 @@ enum strobe_err strobe_modules_init(struct strobe_modules *modules)
     memset(modules, 0, sizeof *modules);
     modules->ids.max = STROBE_MODULES_MAX;
     modules->scratch = malloc(STROBE_CFI_SCRATCH);
-    return modules->scratch ? STROBE_OK : STROBE_ERR_NOMEM;
+    modules->pages = calloc(1, sizeof *modules->pages);
+    return modules->scratch && modules->pages ? STROBE_OK : STROBE_ERR_NOMEM;
 }
 
 void strobe_modules_free(struct strobe_modules *modules)
@@ -41,6 +42,7 @@ void strobe_modules_free(struct strobe_modules *modules)
     strobe_textmap_free(&modules->ids);
     free(modules->items);
     free(modules->scratch);
+    free(modules->pages);
     memset(modules, 0, sizeof *modules);
 }
 
@@ -65,7 +67,8 @@ static bool take_fd(struct strobe_modules *modules, struct strobe_sample_module 
     if (fd < 0)
         return false;
     m->fd = fd;
-    m->has_cfi = strobe_cfi_open(&m->cfi, (struct strobe_cfi_source){.fd = fd}, modules->scratch);
+    struct strobe_cfi_source source = {.fd = fd, .pages = modules->pages};
+    m->has_cfi = strobe_cfi_open(&m->cfi, source, modules->scratch);
     if (is_mapped(file, m))
         return true;
     close(fd);
@@ -219,6 +222,7 @@ uint32_t strobe_modules_move(struct strobe_modules *modules, struct strobe_modul
     to->has_cfi = m->has_cfi;
     to->cfi = m->cfi;
     to->cfi.scratch = modules->scratch;
+    to->cfi.source.pages = NULL; /* its pages stay where they are */
     memcpy(to->build_id, m->build_id, sizeof to->build_id);
     m->fd = -1;
     m->has_cfi = false;

@@ -34,7 +34,8 @@ struct strobe_modules {
     struct strobe_textmap ids;           /* by identity: index in items */
     struct strobe_sample_module **items; /* owned */
     uint32_t n, room, n_files;
-    uint8_t *scratch; /* owned: for all cfi files */
+    uint8_t *scratch;               /* owned: for all cfi files */
+    struct strobe_cfi_pages *pages; /* owned: likewise */
 };
 
 enum strobe_err strobe_modules_init(struct strobe_modules *modules);

@@ -57,7 +57,7 @@ struct strobe_perf {
         struct strobe_perf_ring ring[RINGS];
     } * cpus; /* owned */
     uint32_t n_cpus;
-    struct pollfd *polled; /* owned: the buffers of samples and of tracepoints, and one more */
+    struct pollfd *polled; /* owned: the buffers, and one more */
     uint32_t n_polled;
     uint32_t *tids; /* owned: threads that are open, of a running process */
     uint32_t n_tids, tids_room;
@@ -95,6 +95,8 @@ static void shape_clock(const struct strobe_perf *perf, struct perf_event_attr *
 
 static void shape_life(const struct strobe_perf *perf, struct perf_event_attr *attr)
 {
+    attr->watermark = 1;
+    attr->wakeup_watermark = LIFE_BYTES / 3;
     attr->mmap = attr->mmap2 = 1;
     attr->comm = attr->comm_exec = 1;
     attr->task = 1;
@@ -400,7 +402,7 @@ static bool list_cpus(struct strobe_perf *perf)
     long n = sysconf(_SC_NPROCESSORS_CONF);
     n = n < 1 ? 1 : n > CPUS_MAX ? CPUS_MAX : n;
     perf->cpus = calloc((size_t)n, sizeof *perf->cpus);
-    perf->polled = calloc(2 * (size_t)n + 1, sizeof *perf->polled);
+    perf->polled = calloc(RINGS * (size_t)n + 1, sizeof *perf->polled);
     if (!perf->cpus || !perf->polled)
         return false;
     for (long i = 0; i < n; i++)
@@ -462,8 +464,8 @@ enum strobe_err strobe_perf_open(const struct strobe_perf_options *options,
     open_wakes(perf);
     open_python(perf);
     open_probes(perf);
-    for (uint32_t i = 0; i < 2 * perf->n_cpus; i++) {
-        int fd = perf->cpus[i / 2].owner[i % 2 * 2];
+    for (uint32_t i = 0; i < RINGS * perf->n_cpus; i++) {
+        int fd = perf->cpus[i / RINGS].owner[i % RINGS];
         if (fd >= 0)
             perf->polled[perf->n_polled++] = (struct pollfd){.fd = fd, .events = POLLIN};
     }
@@ -513,6 +515,19 @@ uint64_t strobe_perf_rest_ns(const struct strobe_perf *perf)
 {
     uint64_t n_samples = perf->options.ring_bytes / (perf->stack_bytes + 256) / 2;
     return n_samples * 1000000000 / perf->options.hz;
+}
+
+uint64_t strobe_perf_pace_ns(const struct strobe_perf *perf, uint64_t ns)
+{
+    uint64_t pace = UINT64_MAX;
+    for (uint32_t i = 0; i < RINGS * perf->n_cpus; i++) {
+        const struct strobe_perf_ring *ring = &perf->cpus[i / RINGS].ring[i % RINGS];
+        STROBE_ASSERT(ring->grown <= ring->n_bytes);
+        double parts = ring->grown ? (double)ring->n_bytes * 3 / 8 / (double)ring->grown : 1e9;
+        if (parts < 1e6 && (double)ns * parts < (double)pace)
+            pace = (uint64_t)((double)ns * parts);
+    }
+    return pace;
 }
 
 bool strobe_perf_glance(struct strobe_perf *perf, struct strobe_perf_glance *out)

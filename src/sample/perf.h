@@ -80,12 +80,15 @@ void strobe_perf_close(struct strobe_perf *perf); /* NULL is allowed */
 const struct strobe_perf_access *strobe_perf_access(const struct strobe_perf *perf);
 struct strobe_perf_shape strobe_perf_shape(const struct strobe_perf *perf);
 
-/* Wait until a buffer is half full (options.is_prompt: a sample is in one), `ns` have passed or `wake_fd` can be read. False: the time has passed. */
+/* Wait until a buffer is half full, or a third of one for lives (options.is_prompt: a sample is in one), `ns` have passed or `wake_fd` can be read. False: the time has passed. */
 bool strobe_perf_wait(struct strobe_perf *perf, uint64_t ns, int wake_fd);
 /* Wait until `ns` have passed or `wake_fd` can be read, whatever the buffers have. */
 void strobe_perf_rest(struct strobe_perf *perf, uint64_t ns, int wake_fd);
 /* How long one may rest without a buffer that could be full. */
 uint64_t strobe_perf_rest_ns(const struct strobe_perf *perf);
+/* In which time a buffer gets a part of its size that leaves room for as much again and more, by what came in the `ns` between the last two
+ * rounds; UINT64_MAX: nothing came. What comes faster is noticed by strobe_perf_wait. */
+uint64_t strobe_perf_pace_ns(const struct strobe_perf *perf, uint64_t ns);
 
 /* Glance at the next sample or switch that was written since the last glance, in any order (perf_ring.h). False: none is new. */
 bool strobe_perf_glance(struct strobe_perf *perf, struct strobe_perf_glance *out);

@@ -57,6 +57,18 @@ static const void *record_at(struct strobe_perf_ring *ring, size_t *n_bytes)
     return ring->joined;
 }
 
+/* A sample's registers and the inner part of its stack, which another processor wrote: they are on their way while the record before is
+ * worked on. */
+static void fetch_ahead(const uint8_t *record, size_t n_bytes)
+{
+    enum { LINE = 64, AHEAD = 24 * LINE, LARGE = 2048 };
+    if (n_bytes < LARGE)
+        return;
+    for (size_t at = LINE; at < AHEAD; at += LINE)
+        __builtin_prefetch(record + at);
+    __builtin_prefetch(record + n_bytes - sizeof(uint64_t)); /* how much of the copy is valid */
+}
+
 static void look_ahead(struct strobe_perf_ring *ring)
 {
     size_t n_bytes;
@@ -66,6 +78,8 @@ static void look_ahead(struct strobe_perf_ring *ring)
     /* The time may be behind the buffer's end: then the record is joined, once more when it is taken. */
     const void *record = record_at(ring, &n_bytes);
     ring->next_time = record ? strobe_perf_record_time(record, n_bytes) : 0;
+    if (record)
+        fetch_ahead(record, n_bytes);
 }
 
 void strobe_perf_ring_begin(struct strobe_perf_ring *ring)
@@ -73,7 +87,10 @@ void strobe_perf_ring_begin(struct strobe_perf_ring *ring)
     const struct perf_event_mmap_page *page = ring->page;
     if (!page)
         return;
-    ring->head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+    uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+    STROBE_ASSERT(head >= ring->head);
+    ring->grown = head - ring->head;
+    ring->head = head;
     STROBE_ASSERT(ring->head >= ring->at && ring->head - ring->at <= ring->n_bytes);
     look_ahead(ring);
 }

@@ -20,6 +20,7 @@ struct strobe_perf_ring {
     const uint8_t *data; /* in it */
     uint64_t n_bytes;    /* of data, a power of two */
     uint64_t at, head;   /* position of the next record, and where this round ends */
+    uint64_t grown;      /* bytes that came between the last two rounds' begins */
     uint64_t glanced;    /* position up to which records were glanced at */
     uint64_t next_time;
     bool has_next;

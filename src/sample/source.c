@@ -25,7 +25,10 @@
 
 enum { BUDGET_BYTES = 8 << 20, SWITCHES_MAX = 20000, PROMPT_NICE = -15 };
 #define WAIT_NS   100000000ull  /* between two rounds: being woken costs more than ten samples */
+#define SLOW_NS   250000000ull  /* likewise, while the buffers fill slowly */
+#define FAST_NS   5000000ull    /* likewise, however fast they fill */
 #define QUICK_NS  40000000ull   /* likewise, while there is something to be found out soon */
+#define SOON_NS   300000000ull  /* for so long behind a thread that is new */
 #define GLANCE_NS 1000000ull    /* between two glances at the buffers, where a Python is */
 #define FLUSH_NS  1000000000ull /* a block costs some hundred bytes, however few samples are in it */
 #define SECOND_NS 1000000000ull
@@ -43,6 +46,7 @@ struct strobe_sampler {
     uint64_t until;                   /* RAW time of the round before */
     uint64_t flushed_ns;              /* mono */
     uint64_t round_ns;                /* mono: of the last round */
+    uint64_t pace_ns;                 /* by how fast the buffers fill */
     uint64_t quick_until_ns, n_asked; /* mono; threads that the kernel was asked to watch */
     uint64_t rate_ns;                 /* when the rate of switches was looked at */
     uint64_t first_tick, told_lost, told_reasons;
@@ -155,10 +159,11 @@ static void do_round(struct strobe_sampler *s)
     strobe_life_ask(&s->life);
     strobe_py_watch_forget(s->life.python, s->until);
     s->until = raw;
+    s->pace_ns = strobe_perf_pace_ns(s->perf, now - s->round_ns);
     s->round_ns = now;
     if (s->life.python->n_asked !=
         s->n_asked) /* a new thread has no Python frames until it is answered */
-        s->quick_until_ns = now + SECOND_NS;
+        s->quick_until_ns = now + SOON_NS > s->quick_until_ns ? now + SOON_NS : s->quick_until_ns;
     s->n_asked = s->life.python->n_asked;
     watch_switches(s, now);
     if (now - s->flushed_ns >= FLUSH_NS)
@@ -179,9 +184,12 @@ static void glance(struct strobe_sampler *s)
 /* Between two rounds. */
 static uint64_t pace_ns(const struct strobe_sampler *s)
 {
-    uint64_t rest_ns = strobe_perf_rest_ns(s->perf);
-    uint64_t pace = strobe_clock_mono_ns() < s->quick_until_ns ? QUICK_NS : WAIT_NS;
-    return rest_ns < pace ? rest_ns : pace;
+    /* nobody is woken by a buffer that fills while the sampler rests */
+    uint64_t rest_ns = s->options.is_prompt ? strobe_perf_rest_ns(s->perf) : s->pace_ns;
+    uint64_t most = strobe_clock_mono_ns() < s->quick_until_ns ? QUICK_NS
+                    : s->options.is_prompt                     ? WAIT_NS
+                                                               : SLOW_NS;
+    return rest_ns < FAST_NS ? FAST_NS : rest_ns < most ? rest_ns : most;
 }
 
 /* Until a round or a glance is due. True: a round is, whatever the time. */
@@ -283,7 +291,8 @@ static void set_clock(struct strobe_sampler *s)
     s->first_tick = strobe_sample_clock_now(&s->clock);
     while (s->clock.n < 2)
         strobe_sample_clock_read(&s->clock);
-    s->flushed_ns = s->rate_ns = strobe_clock_mono_ns();
+    s->flushed_ns = s->rate_ns = s->round_ns = strobe_clock_mono_ns();
+    s->pace_ns = QUICK_NS;
     s->quick_until_ns = s->rate_ns + SECOND_NS;
 }
 
@@ -402,6 +411,11 @@ struct strobe_sampler_status strobe_sampler_status(struct strobe_sampler *s)
     };
     pthread_mutex_unlock(&s->lock);
     return status;
+}
+
+uint64_t strobe_sampler_n_begun(const struct strobe_sampler *s)
+{
+    return 1 + __atomic_load_n(&s->life.counts.n_begun, __ATOMIC_RELAXED);
 }
 
 bool strobe_sampler_is_over(struct strobe_sampler *s)

@@ -62,6 +62,8 @@ int strobe_sampler_probe(uint32_t pid, bool *has_kernel);
 enum strobe_err strobe_sampler_open(const struct strobe_sampler_options *options,
                                     struct strobe_sampler **out, int *system_error);
 struct strobe_sampler_status strobe_sampler_status(struct strobe_sampler *sampler);
+/* How often a process, or another program in one, has begun so far, and 1. It does not wait for a round. */
+uint64_t strobe_sampler_n_begun(const struct strobe_sampler *sampler);
 /* Whether the process that runs has ended, with all its threads. */
 bool strobe_sampler_is_over(struct strobe_sampler *sampler);
 /* How a process ended, as wait gives it. */

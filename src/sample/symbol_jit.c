@@ -53,16 +53,23 @@ static void take_line(char *line, const struct strobe_wanted_row *rows, uint32_t
     put_name(start, size, at + 1, rows, n, out);
 }
 
+void strobe_symbol_jit_map(FILE *in, const struct strobe_wanted_row *rows, uint32_t n,
+                           struct strobe_symbol_jit *out)
+{
+    char line[4096];
+    STROBE_ASSERT(n);
+    while (fgets(line, sizeof line, in))
+        take_line(line, rows, n, out);
+}
+
 void strobe_symbol_jit_find(uint64_t pids, const struct strobe_wanted_row *rows, uint32_t n,
                             struct strobe_symbol_jit *out)
 {
-    char line[4096];
     FILE *in = open_map(pids);
-    STROBE_ASSERT(n);
-    while (in && fgets(line, sizeof line, in))
-        take_line(line, rows, n, out);
-    if (in)
-        fclose(in);
+    if (!in)
+        return;
+    strobe_symbol_jit_map(in, rows, n, out);
+    fclose(in);
 }
 
 /* ---- jitdump ---- */

@@ -21,6 +21,9 @@ struct strobe_symbol_jit {
 void strobe_symbol_jit_find(uint64_t pids, const struct strobe_wanted_row *rows, uint32_t n,
                             struct strobe_symbol_jit *out);
 
+/* Likewise, from the text of such a map. Lines that can't be right are left out. */
+void strobe_symbol_jit_map(FILE *in, const struct strobe_wanted_row *rows, uint32_t n,
+                           struct strobe_symbol_jit *out);
 /* Likewise, from a jitdump. What can't be right ends it. */
 void strobe_symbol_jit_dump(FILE *in, const struct strobe_wanted_row *rows, uint32_t n,
                             struct strobe_symbol_jit *out);

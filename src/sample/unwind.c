@@ -33,6 +33,30 @@ static bool is_row_of(const struct strobe_unwind_cached *cached, uint32_t module
     return cached->module == module && cached->vaddr == vaddr;
 }
 
+/* A row that is not in the cache, by what is known of its neighbours, else by the file. */
+static void find_row(struct strobe_unwinder *unwinder, const struct strobe_sample_module *module,
+                     uint64_t vaddr, struct strobe_unwind_cached *out)
+{
+    enum { WIDE_BYTES = 64 };
+    STROBE_ASSERT(module->id && module->has_cfi);
+    struct strobe_cfi_span span = {0, 0};
+    *out = (struct strobe_unwind_cached){.vaddr = vaddr, .module = module->id};
+    for (uint32_t i = 0; i < STROBE_UNWIND_WIDE; i++) {
+        const struct strobe_unwind_wide *wide = &unwinder->wide[i];
+        if (wide->module == module->id && vaddr >= wide->span.low && vaddr < wide->span.high) {
+            out->row = wide->row;
+            out->has_row = true;
+            return;
+        }
+    }
+    unwinder->n_missed++;
+    out->has_row = strobe_cfi_row(&module->cfi, vaddr, &out->row, &span);
+    STROBE_ASSERT(!out->has_row || (vaddr >= span.low && vaddr < span.high));
+    if (out->has_row && span.high - span.low >= WIDE_BYTES)
+        unwinder->wide[unwinder->n_wide++ % STROBE_UNWIND_WIDE] =
+            (struct strobe_unwind_wide){.span = span, .module = module->id, .row = out->row};
+}
+
 /* The cached row of an address, looked up if need be. Two places are its own, so that two addresses that fall together stay; the one that was
  * used last is in the first. */
 static const struct strobe_unwind_cached *
@@ -44,11 +68,8 @@ look_up(struct strobe_unwinder *unwinder, const struct strobe_sample_module *mod
     if (is_row_of(first, module->id, vaddr))
         return first;
     struct strobe_unwind_cached found = first[1];
-    if (!is_row_of(&found, module->id, vaddr)) {
-        unwinder->n_missed++;
-        found = (struct strobe_unwind_cached){.vaddr = vaddr, .module = module->id};
-        found.has_row = strobe_cfi_row(&module->cfi, vaddr, &found.row);
-    }
+    if (!is_row_of(&found, module->id, vaddr))
+        find_row(unwinder, module, vaddr, &found);
     first[1] = first[0];
     first[0] = found;
     return first;

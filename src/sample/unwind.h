@@ -11,7 +11,12 @@
 
 #include "sample/maps.h"
 
-enum { STROBE_UNWIND_REGS = 17, STROBE_UNWIND_CACHE = 1 << 15, STROBE_UNWIND_MAX = 512 };
+enum {
+    STROBE_UNWIND_REGS = 17,
+    STROBE_UNWIND_CACHE = 1 << 15,
+    STROBE_UNWIND_WIDE = 32,
+    STROBE_UNWIND_MAX = 512
+};
 
 /* Registers by DWARF's numbers: 6 frame pointer, 7 stack pointer, 16 program counter. */
 enum { STROBE_UNWIND_BX = 3, STROBE_UNWIND_BP = 6, STROBE_UNWIND_SP = 7, STROBE_UNWIND_IP = 16 };
@@ -35,6 +40,13 @@ struct strobe_unwinder {
         struct strobe_cfi_row row;
         bool has_row;
     } cache[STROBE_UNWIND_CACHE];
+    /* Rows that hold for many addresses, the last ones that were looked up: an interpreter's loop has thousands with one row. */
+    struct strobe_unwind_wide {
+        struct strobe_cfi_span span;
+        uint32_t module; /* 0: empty */
+        struct strobe_cfi_row row;
+    } wide[STROBE_UNWIND_WIDE];
+    uint32_t n_wide;             /* that were put there so far */
     uint64_t n_looked, n_missed; /* rows asked for; of these not in the cache */
 };
 

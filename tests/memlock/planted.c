@@ -1,6 +1,6 @@
 /* planted.c - a program that knows nothing of Strobe, with a cause planted in it. What it allocates is the same in every run.
  *
- * usage: planted leak | storm N | turns | convoy | inversion | family | fork | remap FILE
+ * usage: planted leak | storm N | turns | sides | convoy | inversion | family | fork | remap FILE
  * SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <malloc.h>
@@ -88,6 +88,35 @@ static APART void right(size_t n)
     by_itself(n);
     by_size(n);
     sink++;
+}
+
+/* The same two places, at the same place of the stack, in turns, from callers that differ further out alone. */
+static APART void in_both(size_t n)
+{
+    by_itself(n);
+    by_size(16);
+    sink++;
+}
+
+static APART void from_here(size_t n)
+{
+    in_both(n);
+    sink++;
+}
+
+static APART void from_there(size_t n)
+{
+    in_both(n);
+    sink += 2;
+}
+
+static APART void take_sides(size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        from_here(i);
+        if (i % 4)
+            from_there(i);
+    }
 }
 
 static APART void take_turns(size_t n)
@@ -245,6 +274,8 @@ int main(int argc, char **argv)
         return run_threads(2, both, number, 1);
     } else if (!strcmp(what, "turns")) {
         take_turns(1000);
+    } else if (!strcmp(what, "sides")) {
+        take_sides(1000);
     } else if (!strcmp(what, "family")) {
         return family();
     } else if (!strcmp(what, "fork")) {

@@ -64,6 +64,17 @@ class MemoryTest(PlantedTest):
                     counts[path[2:]] = counts.get(path[2:], 0) + int(row["allocs"])
             self.assertEqual(counts, {("left", "by_size"): 1500, ("left", "by_itself"): 1500, ("right", "by_size"): 1000, ("right", "by_itself"): 1000})
 
+    def test_callers_are_distinguished_where_what_they_call_is_the_same(self):
+        for name in ("planted", "planted_fp"):
+            self.planted("sides", options=["--memory=all"], name=name)
+            counts = {}
+            for row in self.rows("memory"):
+                path = tuple(row["stack"].split(";")[-4:])
+                if path[0] == "take_sides":
+                    counts[path[1:]] = counts.get(path[1:], 0) + int(row["allocs"])
+            self.assertEqual(counts, {("from_here", "in_both", "by_itself"): 1000, ("from_here", "in_both", "by_size"): 1000,
+                                      ("from_there", "in_both", "by_itself"): 750, ("from_there", "in_both", "by_size"): 750})
+
     def test_samples_estimate_bytes(self):
         self.planted("storm", "200000", options=["--memory=4K"])
         top = self.rows("memory", "--by", "function", "--sort", "bytes")[0]

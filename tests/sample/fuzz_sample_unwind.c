@@ -22,9 +22,20 @@ static void walk_parts(const uint8_t *data, size_t size, size_t n_cie, uint64_t 
     struct strobe_cfi_entry entry = {.cie = strobe_bytes_over(data, n_cie),
                                      .fde = strobe_bytes_over(data + n_cie, size - n_cie),
                                      .fde_vaddr = vaddr};
-    for (uint64_t i = 0; i < 64; i++)
-        if (strobe_cfi_run(&entry, vaddr + i * 3, &row) && row.kind > STROBE_CFI_SIGNAL)
+    for (uint64_t i = 0; i < 64; i++) {
+        struct strobe_cfi_row other;
+        struct strobe_cfi_span span;
+        uint64_t at = vaddr + i * 3;
+        if (!strobe_cfi_run(&entry, at, &row, &span))
+            continue;
+        if (row.kind > STROBE_CFI_SIGNAL || at < span.low || at >= span.high)
             abort();
+        for (uint64_t k = 0; k < 3; k++) { /* all of the span has the row */
+            uint64_t near = k == 0 ? span.low : k == 1 ? span.high - 1 : at + (span.high - at) / 2;
+            if (!strobe_cfi_run(&entry, near, &other, NULL) || memcmp(&row, &other, sizeof row))
+                abort();
+        }
+    }
 }
 
 /* A stack whose words are near the file's code. */
@@ -66,8 +77,9 @@ static void walk_file(const uint8_t *data, size_t size, uint64_t vaddr, uint8_t 
         return;
     for (uint32_t i = 0; i < module.cfi.n_segments; i++)
         for (uint64_t step = 0; step < STEPS; step++)
-            strobe_cfi_row(&module.cfi, module.cfi.segments[i].vaddr + step * size / STEPS, &row);
-    strobe_cfi_row(&module.cfi, vaddr, &row);
+            strobe_cfi_row(&module.cfi, module.cfi.segments[i].vaddr + step * size / STEPS, &row,
+                           NULL);
+    strobe_cfi_row(&module.cfi, vaddr, &row, NULL);
     walk_stack(&module, data, size, n_stack);
 }
 

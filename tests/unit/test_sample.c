@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sample/cfi.h"
 #include "sample/clock.h"
 #include "sample/perf.h"
 
@@ -83,6 +85,67 @@ static void both_clocks_agree_within_the_error_that_is_told(void **state)
     const struct strobe_sample_reading *middle = &clock.readings[2];
     assert_true(clock.n == 5 && clock.error_ns > 0);
     assert_int_equal(strobe_sample_clock_tick(&clock, middle->raw_ns), middle->tick);
+}
+
+static void a_grain_is_at_most_sixteen_nanoseconds(void **state)
+{
+    static const struct {
+        uint64_t ticks_of_1000_ns, grain;
+    } rows[] = {{1000, 16}, {2450, 32}, {3999, 32}, {4000, 64}, {24, 1}, {62, 1}, {125, 2}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct strobe_sample_clock clock = {0};
+        strobe_sample_clock_add(&clock, 5000, 1);
+        assert_int_equal(clock.grain, 0);
+        strobe_sample_clock_add(&clock, 5000 + 1000000, 1 + 1000 * rows[i].ticks_of_1000_ns);
+        assert_int_equal(clock.grain, rows[i].grain);
+    }
+}
+
+static bool is_same_row(const struct strobe_cfi_row *a, const struct strobe_cfi_row *b)
+{
+    return a->kind == b->kind && a->reg == b->reg && a->cfa_offset == b->cfa_offset &&
+           a->bp == b->bp && a->bp_offset == b->bp_offset && a->bx == b->bx;
+}
+
+/* One file as two, in turns: each takes parts of the other's place. */
+static void rows_are_the_same_from_kept_pages_and_in_all_of_their_span(void **state)
+{
+    enum { ROWS = 4000 };
+    static struct strobe_cfi_pages pages;
+    static uint8_t scratch[STROBE_CFI_SCRATCH];
+    struct strobe_cfi_file kept[2], plain[2];
+    unsigned seed = 1, n_rows = 0, n_wide = 0;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+        assert_true(fd >= 0);
+        struct strobe_cfi_source source = {.fd = fd};
+        assert_true(strobe_cfi_open(&plain[i], source, scratch));
+        source.pages = &pages;
+        assert_true(strobe_cfi_open(&kept[i], source, scratch));
+    }
+    assert_true(kept[0].source.number && kept[0].source.number != kept[1].source.number);
+    const struct strobe_cfi_segment *code = plain[0].segments;
+    while (!code->is_exec)
+        code++;
+    for (int i = 0; i < ROWS; i++) {
+        struct strobe_cfi_row a, b, c;
+        struct strobe_cfi_span span;
+        uint64_t vaddr = code->vaddr + (uint64_t)rand_r(&seed) % code->n_bytes;
+        bool has_row = strobe_cfi_row(&plain[i % 2], vaddr, &a, NULL);
+        assert_int_equal(strobe_cfi_row(&kept[i % 2], vaddr, &b, &span), has_row);
+        if (!has_row)
+            continue;
+        assert_true(is_same_row(&a, &b) && vaddr >= span.low && vaddr < span.high);
+        assert_true(strobe_cfi_row(&plain[0], span.low, &c, NULL) && is_same_row(&a, &c));
+        assert_true(strobe_cfi_row(&plain[0], span.high - 1, &c, NULL) && is_same_row(&a, &c));
+        n_rows++;
+        n_wide += span.high - span.low >= 64;
+    }
+    assert_true(!plain[0].n_fdes || (n_rows > ROWS / 2 && n_wide > 0)); /* rows: x86-64 */
+    for (int i = 0; i < 2; i++)
+        close(plain[i].source.fd);
 }
 
 static void a_stack_is_joined_at_the_frame_that_both_have(void **state)
@@ -176,6 +239,8 @@ int main(void)
         cmocka_unit_test(mappings_are_those_that_were_added_last),
         cmocka_unit_test(times_between_two_readings_are_on_their_line),
         cmocka_unit_test(both_clocks_agree_within_the_error_that_is_told),
+        cmocka_unit_test(a_grain_is_at_most_sixteen_nanoseconds),
+        cmocka_unit_test(rows_are_the_same_from_kept_pages_and_in_all_of_their_span),
         cmocka_unit_test(a_stack_is_joined_at_the_frame_that_both_have),
         cmocka_unit_test(records_that_are_cut_or_too_long_are_refused),
         cmocka_unit_test(samples_and_losses_are_all_that_the_timer_made),

@@ -151,7 +151,7 @@ static enum strobe_err replay_part(struct pass *pass, const struct strobe_events
 {
     struct strobe_replay *replay = made ? &made->replay : &pass->replay;
     uint32_t twin = pass->trace->threads[thread].twin;
-    STROBE_ASSERT(!made || (!twin && !pass->looses && !pass->walk->by_tick));
+    STROBE_ASSERT(!made || (!pass->trace->has_twins && !pass->looses && !pass->walk->by_tick));
     enum strobe_err err =
         made ? made->err
              : strobe_replay_part(events, part, &pass->trace->schema, replay_flags(pass, twin != 0),

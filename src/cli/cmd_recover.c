@@ -105,7 +105,9 @@ static int run(const char *path, const char *dir)
         return STROBE_EXIT_FAILED;
     }
     if (r.was_closed && !r.had_session) {
-        printf("%s: closed already, and no session is left to add; strobe info --verify looks for damage\n", path);
+        printf("%s: closed already, and no session is left to add; strobe info --verify looks for "
+               "damage\n",
+               path);
         return STROBE_EXIT_OK;
     }
     printf("%s: mended\n", path);

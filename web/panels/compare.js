@@ -21,7 +21,7 @@ class Compare {
         this.pickSide = h('select', {'aria-label': 'beside the table', onchange: () => this.showSide()}, options(SIDES));
         this.add = h('select', {'aria-label': 'add a trace', onchange: () => this.addNamed(this.add.value)});
         this.file = h('input', {type: 'file', multiple: true, hidden: true, 'aria-label': 'add files', onchange: () => this.addFiles([...this.file.files])});
-        this.choose = h('button', {onclick: () => this.file.click()}, 'Add files …');
+        this.pickFiles = h('button', {onclick: () => this.file.click()}, 'Add files …');
         this.runs = h('div', {class: 'bar runs'});
         this.state = h('span', {class: 'state'});
         this.align = h('input', {type: 'search', placeholder: 'Align by zone', 'aria-label': 'align by zone', spellcheck: 'false', hidden: true, onchange: () => this.alignBy(this.align.value.trim())});
@@ -30,7 +30,7 @@ class Compare {
         this.graph = makeDifferential(app, (name) => this.choose(name));
         this.place = h('div', {class: 'right'});
         this.table = this.makeTable();
-        this.element = h('div', {class: 'withbar compare'}, h('div', {class: 'bar narrow'}, this.metric, this.add, this.choose, this.file, this.below, this.align, this.pickSide, h('span', {class: 'grow'}),
+        this.element = h('div', {class: 'withbar compare'}, h('div', {class: 'bar narrow'}, this.metric, this.add, this.pickFiles, this.file, this.below, this.align, this.pickSide, h('span', {class: 'grow'}),
             h('button', {onclick: () => copyTable(app, this.table)}, 'Copy table')), this.runs, h('div', {class: 'split'}, h('div', {class: 'left'}, this.table.element), this.place));
     }
 
@@ -52,7 +52,7 @@ class Compare {
     async listFolder() {
         const {app} = this, isRemote = app.engine.kind === 'remote';
         this.add.hidden = !isRemote;
-        this.choose.hidden = isRemote;
+        this.pickFiles.hidden = isRemote;
         if (!isRemote)
             return;
         const {json} = await app.engine.ask({ask: 'traces'});

@@ -89,7 +89,12 @@ static inline int paired_start(struct paired_trace *t, struct strobe_file_writer
     }
     paired_number(&records, STROBE_FACT_RECORDING, (const uint64_t[]){0, 0}, 2, NULL);
     paired_number(&records, STROBE_FACT_CLOCK_SYNC,
-                  (const uint64_t[]){STROBE_CLOCK_MONO, 0, 0, 0, 0, 0}, 6, NULL);
+                  (const uint64_t[]){STROBE_CLOCK_MONO, 0, 0, 1700000000000000000ull, 0, 0}, 6,
+                  NULL);
+    strobe_records_begin(&records, STROBE_FACT_HOST);
+    for (int i = 0; i < 3; i++)
+        strobe_records_s(&records, "elsewhere", 9);
+    strobe_records_end(&records);
     int ok = !strobe_file_put_records(writer, &records) && !strobe_encode_init(&t->enc);
     strobe_records_free(&records);
     return ok;

@@ -36,7 +36,7 @@ enum {
     X(report, "op report from tt-metal's profiler logs; sums by region")       \
     X(profile, "run a command line and make the op report of it")
 
-/* Run one command; argv[0] is the command's name. The result is the exit code. */
+/* Run one command; argv[0] is "strobe" and the command's name, or that of the tool that it is run as. The result is the exit code. */
 #define X(name, help) int strobe_cli_##name(int argc, char **argv);
 STROBE_CLI_LIST(X)
 #undef X
@@ -58,5 +58,9 @@ int strobe_cli_tracy_fail(const char *command, const char *path, enum strobe_err
 /* "strobe <command>: <text>" on stderr. */
 void strobe_cli_error(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The next option, as getopt_long gives it. '?': stderr says what is wrong with it, and where the options are listed. */
+struct option;
+int strobe_cli_option(int argc, char **argv, const char *letters, const struct option *known);
 
 #endif

@@ -56,7 +56,7 @@ static int read_options(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = {
         {"kind", 1, NULL, 'k'}, STROBE_CLI_CHOICE_OPTIONS, {"help", 0, NULL, 'h'}, {0}};
-    for (int c; (c = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "h", known)) != -1;) {
         if (c == 'h') {
             print_help();
             return STROBE_EXIT_OK;

@@ -142,7 +142,7 @@ static int read_options(int argc, char **argv, struct options *options)
                                           {"output", 1, NULL, 'o'},
                                           {"help", 0, NULL, 'h'},
                                           {0}};
-    for (int c; (c = getopt_long(argc, argv, "+hn:o:", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "+hn:o:", known)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
             return STROBE_EXIT_OK;

@@ -518,15 +518,13 @@ int strobe_cli_doctor(int argc, char **argv)
     static const struct option options[] = {
         {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     bool json = false;
-    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
+    for (int option; (option = strobe_cli_option(argc, argv, "h", options)) != -1;) {
         if (option == 'h') {
             fputs(help, stdout);
             return STROBE_EXIT_OK;
         }
-        if (option != 'j') {
-            fputs("'strobe doctor --help' tells more\n", stderr);
+        if (option != 'j')
             return STROBE_EXIT_USAGE;
-        }
         json = true;
     }
     if (optind < argc) {

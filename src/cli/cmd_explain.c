@@ -68,7 +68,7 @@ static int read_options(int argc, char **argv, struct options *options)
                                           {"json", 0, NULL, OPT_JSON},
                                           {"help", 0, NULL, 'h'},
                                           {0}};
-    for (int c; (c = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "h", known)) != -1;) {
         int ok = c != '?';
         if (c == 'h') {
             fputs(help, stdout);

@@ -74,7 +74,7 @@ static int read_options(int argc, char **argv, struct options *options)
                                           {"run", 1, NULL, 'r'},  {"source", 0, NULL, 's'},
                                           {"sql", 0, NULL, 'q'},  STROBE_CLI_CHOICE_OPTIONS,
                                           {"help", 0, NULL, 'h'}, {0}};
-    for (int c; (c = getopt_long(argc, argv, "ho:", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "ho:", known)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
             return STROBE_EXIT_OK;

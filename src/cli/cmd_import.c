@@ -303,7 +303,7 @@ int strobe_cli_import(int argc, char **argv)
         {"out", 1, NULL, 'o'}, {"force", 0, NULL, 'f'}, {"help", 0, NULL, 'h'}, {0}};
     const char *out = NULL;
     int force = 0;
-    for (int c; (c = getopt_long(argc, argv, "ho:f", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "ho:f", known)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
             return STROBE_EXIT_OK;

@@ -54,7 +54,7 @@ int strobe_cli_info(int argc, char **argv)
     const struct option known[] = {
         {"json", 0, &json, 1}, {"verify", 0, &verify, 1}, {"help", 0, NULL, 'h'}, {0}};
     char room[STROBE_PATH_ROOM];
-    for (int c; (c = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "h", known)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
             return STROBE_EXIT_OK;

@@ -54,7 +54,7 @@ static int read_options(int argc, char **argv, struct settings *settings)
                                    {"top", 1, NULL, 't'},
                                    {0}};
     optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "h", known)) != -1;) {
         int ok = 1;
         if (c == 'h')
             return fputs(help, stdout) < 0 ? STROBE_EXIT_FAILED : STROBE_EXIT_OK;

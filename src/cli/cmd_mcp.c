@@ -218,7 +218,7 @@ int strobe_cli_mcp(int argc, char **argv)
     static struct server server;
     struct strobe_out out;
     const char *folder = ".";
-    for (int c; (c = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "h", known)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
             return STROBE_EXIT_OK;

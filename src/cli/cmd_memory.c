@@ -75,7 +75,7 @@ static int read_options(int argc, char **argv, struct settings *settings)
                                    {"process", 1, NULL, STROBE_CLI_PROCESS},
                                    {0}};
     optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "h", known)) != -1;) {
         int ok = c == 0;
         if (c == 'h') {
             fputs(help, stdout);

@@ -187,7 +187,7 @@ int strobe_cli_merge(int argc, char **argv)
     struct strobe_merge_set set = {0};
     const char *out = "merged.strobe";
     int code = STROBE_EXIT_FAILED, ok = 1;
-    for (int c; (c = getopt_long(argc, argv, "ho:", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "ho:", known)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
             return STROBE_EXIT_OK;

@@ -278,13 +278,14 @@ int strobe_cli_profile(int argc, char **argv)
     struct profile profile = {0};
     const char *output = DEFAULT_NAME;
     optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "+ho:p:", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "+ho:p:", known)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
             return STROBE_EXIT_OK;
         }
         if (c == '?' || (c == 'p' && !is_port(optarg))) {
-            fputs("'strobe profile --help' shows the options\n", stderr);
+            if (c == 'p')
+                fputs("'strobe profile --help' shows the options\n", stderr);
             return STROBE_EXIT_USAGE;
         }
         output = c == 'o' ? optarg : output;

@@ -138,7 +138,7 @@ static int read_options(int argc, char **argv, struct options *options)
         {"memory", 1, NULL, OPT_MEMORY}, {"no-shortcut", 0, NULL, OPT_NO_SHORTCUT},
         {"engine", 1, NULL, OPT_ENGINE}, {"out", 1, NULL, 'o'},
         {"help", 0, NULL, 'h'},          {0}};
-    for (int c; (c = getopt_long(argc, argv, "ho:", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "ho:", known)) != -1;) {
         if (c == 'h' || c == OPT_TABLES) {
             if (c == 'h')
                 fputs(help, stdout);

@@ -635,12 +635,14 @@ int strobe_cli_record(int argc, char **argv)
                                        .sample_hz = hz_of_environment()}};
     int option;
     optind = 1;
-    while ((option = getopt_long(argc, argv, "+o:qh", long_options, NULL)) != -1) {
+    while ((option = strobe_cli_option(argc, argv, "+o:qh", long_options)) != -1) {
         if (option == 'h') {
             fputs(help, stdout);
             return STROBE_EXIT_OK;
         }
-        const char *wanted = option == '?' ? "" : take_option(option, optarg, &parsed);
+        if (option == '?')
+            return STROBE_EXIT_USAGE;
+        const char *wanted = take_option(option, optarg, &parsed);
         if (wanted) {
             if (*wanted)
                 strobe_cli_error("record", "'%s' is not what this option takes: it wants %s",

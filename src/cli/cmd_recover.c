@@ -136,7 +136,7 @@ int strobe_cli_recover(int argc, char **argv)
     char path[4096] = "", dir[STROBE_PATH_MAX] = "", name[128] = "";
     int option;
     optind = 1;
-    while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
+    while ((option = strobe_cli_option(argc, argv, "o:h", options)) != -1) {
         if (option == 'h') {
             fputs(help, stdout);
             return STROBE_EXIT_OK;

@@ -212,7 +212,7 @@ static bool take_options(struct settings *settings, int argc, char **argv, int *
 {
     int option;
     optind = 1;
-    while ((option = getopt_long(argc, argv, "o:n:a:qh", long_options, NULL)) != -1) {
+    while ((option = strobe_cli_option(argc, argv, "o:n:a:qh", long_options)) != -1) {
         if (option == 'h') {
             fputs(help, stdout);
             *code = STROBE_EXIT_OK;
@@ -476,17 +476,23 @@ static int run(struct settings *settings)
 
 int strobe_cli_report(int argc, char **argv)
 {
+    static char stats_name[] = "strobe report --device-stats"; /* how their messages begin */
+    static char compare_name[] = "strobe report --compare";
     struct settings settings = {.view = {.n_top = 10}, .read = {.copy_fd = -1}};
     int code;
-    if (argc > 1 && !strcmp(argv[1], "--device-stats"))
+    if (argc > 1 && !strcmp(argv[1], "--device-stats")) {
+        argv[1] = stats_name;
         return strobe_cli_report_device_stats(argc - 1, argv + 1);
+    }
     if (argc > 1 && !strcmp(argv[1], "--device-streams"))
         return strobe_cli_report_streams(argc - 1, argv + 1);
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (!strcmp(argv[i], "--by-region"))
             return strobe_cli_report_regions(argc, argv);
-    if (argc > 1 && !strcmp(argv[1], "--compare"))
+    if (argc > 1 && !strcmp(argv[1], "--compare")) {
+        argv[1] = compare_name;
         return strobe_cli_report_compare(argc - 1, argv + 1);
+    }
     if (!take_options(&settings, argc, argv, &code))
         return code;
     return run(&settings);

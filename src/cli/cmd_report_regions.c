@@ -97,7 +97,7 @@ static int read_options(int argc, char **argv, struct settings *settings)
                                    {"json", 0, &settings->json, 1}, {"help", 0, NULL, 'h'},
                                    STROBE_CLI_CHOICE_OPTIONS,       {0}};
     optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "h", known)) != -1;) {
         int ok = c == 0 || c == 'b';
         if (c == 'h') {
             fputs(help, stdout);

@@ -205,7 +205,7 @@ int strobe_cli_report_device_stats(int argc, char **argv)
     struct stats_settings settings = {.setup = "default_setup", .out = "output/device"};
     int option;
     optind = 1;
-    while ((option = getopt_long(argc, argv, "s:d:o:h", options, NULL)) != -1) {
+    while ((option = strobe_cli_option(argc, argv, "s:d:o:h", options)) != -1) {
         if (option == 'h') {
             fputs(stats_help, stdout);
             return STROBE_EXIT_OK;
@@ -260,7 +260,7 @@ int strobe_cli_report_compare(int argc, char **argv)
     bool only_ids = false;
     int option;
     optind = 1;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+    while ((option = strobe_cli_option(argc, argv, "h", options)) != -1) {
         if (option == 'h') {
             fputs(compare_help, stdout);
             return STROBE_EXIT_OK;

@@ -168,7 +168,7 @@ int strobe_cli_sessions(int argc, char **argv)
     bool clean = false;
     int option;
     optind = 1;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+    while ((option = strobe_cli_option(argc, argv, "h", options)) != -1) {
         if (option == 'h') {
             fputs(help, stdout);
             return STROBE_EXIT_OK;

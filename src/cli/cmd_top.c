@@ -70,7 +70,7 @@ static int read_options(int argc, char **argv, struct options *options)
                                           {"limit", 1, NULL, OPT_LIMIT},
                                           {"help", 0, NULL, 'h'},
                                           {0}};
-    for (int c; (c = getopt_long(argc, argv, "+h", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "+h", known)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
             return STROBE_EXIT_OK;

@@ -53,7 +53,7 @@ static int read_options(int argc, char **argv, struct options *options)
         {"wait", 1, NULL, WAIT}, {"protocol", 1, NULL, PROTOCOL},
         {"keep", 0, NULL, KEEP}, {"no-broadcast", 0, NULL, NO_BROADCAST},
         {"help", 0, NULL, 'h'},  {0}};
-    for (int c; (c = getopt_long(argc, argv, "hp:", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "hp:", known)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
             return STROBE_EXIT_OK;

@@ -3,6 +3,7 @@
 #include "cli/merge_set.h"
 #include "cli/cli.h"
 #include "cli/import_device.h"
+#include "cli/input.h"
 #include "cli/view.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "file/file_write.h"
 #include "recorder/recorder.h"
 #include "ring/session.h"
 #include "serve/server.h"
@@ -101,7 +103,7 @@ static int read_options(int argc, char **argv, struct options *options)
                                           {"help", 0, NULL, 'h'},
                                           {0}};
     optind = 1;
-    for (int c; (c = getopt_long(argc, argv, "h", known, NULL)) != -1;) {
+    for (int c; (c = strobe_cli_option(argc, argv, "h", known)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
             return STROBE_EXIT_OK;
@@ -110,10 +112,8 @@ static int read_options(int argc, char **argv, struct options *options)
             strobe_cli_error("view", "'%s' is no port: 1 to 65535", optarg);
             return STROBE_EXIT_USAGE;
         }
-        if (c == '?') {
-            fputs("'strobe view --help' shows the options\n", stderr);
+        if (c == '?')
             return STROBE_EXIT_USAGE;
-        }
         options->web_dir = c == OPT_WEB ? optarg : options->web_dir;
         options->is_quiet |= c == OPT_NO_OPEN;
         options->recorder = c == OPT_RECORDER ? (pid_t)atoi(optarg) : options->recorder;
@@ -144,6 +144,14 @@ static void find_run(struct options *options)
     snprintf(options->folder, sizeof options->folder, "%s", run.folder);
 }
 
+/* It is called a trace, and is none. */
+static int is_no_trace(const char *name, const char *path, const struct stat *st)
+{
+    size_t n = strlen(name);
+    return S_ISREG(st->st_mode) && n > 7 && !strcmp(name + n - 7, ".strobe") &&
+           (!st->st_size || strobe_file_is_foreign(path));
+}
+
 /* Folder and name of what is to be shown. */
 static int find_target(const char *path, struct options *options)
 {
@@ -171,6 +179,10 @@ static int find_target(const char *path, struct options *options)
         snprintf(options->folder, sizeof options->folder, "%s", *real ? real : "/");
     }
     free(real);
+    if (!options->recorder && is_no_trace(options->trace, path, &st)) {
+        strobe_cli_fail("view", path, STROBE_ERR_FORMAT);
+        return 0;
+    }
     if (!options->trace[0] || strobe_guard_is_trace_name(options->trace))
         return 1;
     strobe_cli_error(

@@ -39,6 +39,9 @@ static inline const struct strobe_process *strobe_info_sampled(const struct stro
     return timed;
 }
 
+/* When the recording started, on CLOCK_REALTIME; 0: nobody knows. */
+int64_t strobe_info_started_unix_ns(const struct strobe_info *info);
+
 /* Ns from the recording's start to the last event or the end of the recording. */
 uint64_t strobe_info_duration_ns(const struct strobe_info *info);
 

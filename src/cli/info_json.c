@@ -46,6 +46,7 @@ static void put_file(json_t *json, const struct strobe_info *info)
     strobe_json_write_bool(json, "closed", facts->closed);
     strobe_json_write_bool(json, "verified", info->overview.is_whole);
     strobe_json_write_u(json, "created_ns", facts->created_ns);
+    strobe_json_write_i(json, "started_unix_ns", strobe_info_started_unix_ns(info));
     strobe_json_write_u(json, "duration_ns", strobe_info_duration_ns(info));
     strobe_json_write_string(json, "session", facts->session);
     strobe_json_write_u(json, "tail_bytes", facts->tail_bytes);

@@ -7,6 +7,7 @@
 #include "cli/info.h"
 #include "cli/input.h"
 #include "query/host_rows.h"
+#include "query/placing.h"
 
 static void put_text(struct strobe_out *out, const struct strobe_trace *trace, uint32_t text)
 {
@@ -40,21 +41,38 @@ uint64_t strobe_info_duration_ns(const struct strobe_info *info)
     return ns > 0 ? (uint64_t)ns : 0;
 }
 
+int64_t strobe_info_started_unix_ns(const struct strobe_info *info)
+{
+    return info->trace->clock.kind ? strobe_placing_started_unix_ns(info->trace)
+                                   : (int64_t)strobe_file_facts(info->trace->file)->created_ns;
+}
+
+/* Its recorder came to the end of the recording, and could not close the file. */
+static bool has_ended(const struct strobe_trace *trace)
+{
+    return trace->n_recordings && trace->recordings[trace->n_recordings - 1].what == 1;
+}
+
 static void put_file(struct strobe_out *out, const struct strobe_info *info)
 {
     const struct strobe_file_facts *facts = strobe_file_facts(info->trace->file);
     char room[32], when[64] = "at an unknown time";
-    time_t seconds = (time_t)(facts->created_ns / 1000000000);
+    int64_t started_ns = strobe_info_started_unix_ns(info);
+    time_t seconds = (time_t)(started_ns / 1000000000);
     struct tm tm;
     strobe_out_format(out, "file       %s (%s, version %u)", info->path,
                       strobe_number_show_bytes(facts->n_bytes, room), facts->version);
-    if (facts->created_ns && localtime_r(&seconds, &tm))
+    if (started_ns && localtime_r(&seconds, &tm))
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
     strobe_out_format(out, "\nrecorded   %s, %s\n", when,
                       strobe_number_show_ns(strobe_info_duration_ns(info), room));
     if (!facts->closed)
-        strobe_out_format(out, "           not closed: the recorder is still writing or was killed "
-                               "('strobe recover' mends it)\n");
+        strobe_out_format(
+            out, "           not closed: the recorder %s ('strobe recover' mends it)\n",
+            has_ended(info->trace)
+                ? "could not read all that the session's memory holds, or had no room "
+                  "for the end"
+                : "is still writing or was killed");
     if (facts->tail_bytes)
         strobe_out_format(out, "           %" PRIu64 " bytes at the end are no block\n",
                           facts->tail_bytes);

@@ -1,6 +1,8 @@
 /* main.c - the strobe command: finds the sub-command and runs it.  SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
+#include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +30,26 @@ void strobe_cli_error(const char *command, const char *format, ...)
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
     va_end(args);
+}
+
+int strobe_cli_option(int argc, char **argv, const char *letters, const struct option *known)
+{
+    int option = getopt_long(argc, argv, letters, known, NULL);
+    if (option == '?')
+        fprintf(stderr, "'%s --help' shows the options\n", argv[0]);
+    return option;
+}
+
+/* What was printed has reached its file, or that it has not is the exit code. */
+static int end(int code)
+{
+    errno = 0;
+    if (!fflush(stdout) && !ferror(stdout))
+        return code;
+    if (code == STROBE_EXIT_OK)
+        fprintf(stderr, "strobe: writing to stdout %s%s\n", errno ? "failed: " : "failed",
+                errno ? strerror(errno) : "");
+    return code == STROBE_EXIT_OK ? STROBE_EXIT_FAILED : code;
 }
 
 static void print_help(FILE *out)
@@ -68,26 +90,36 @@ static int (*find_tool(const char *path))(int argc, char **argv)
     return NULL;
 }
 
+/* Messages of getopt begin with argv[0]. */
+static int run_command(int argc, char **argv)
+{
+    char name[64];
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (!strcmp(argv[1], commands[i].name)) {
+            snprintf(name, sizeof name, "strobe %s", commands[i].name);
+            argv[1] = name;
+            return commands[i].run(argc - 1, argv + 1);
+        }
+    fprintf(stderr, "strobe: '%s' is not a command; 'strobe --help' lists them\n", argv[1]);
+    return STROBE_EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     int (*tool)(int, char **) = find_tool(argc ? argv[0] : NULL);
     if (tool)
-        return tool(argc, argv);
+        return end(tool(argc, argv));
     if (argc < 2) {
         print_help(stderr);
         return STROBE_EXIT_USAGE;
     }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_help(stdout);
-        return STROBE_EXIT_OK;
+        return end(STROBE_EXIT_OK);
     }
     if (!strcmp(argv[1], "--version")) {
         printf("strobe %s\n", STROBE_VERSION);
-        return STROBE_EXIT_OK;
+        return end(STROBE_EXIT_OK);
     }
-    for (int i = 0; i < N_COMMANDS; i++)
-        if (!strcmp(argv[1], commands[i].name))
-            return commands[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "strobe: '%s' is not a command; 'strobe --help' lists them\n", argv[1]);
-    return STROBE_EXIT_USAGE;
+    return end(run_command(argc, argv));
 }

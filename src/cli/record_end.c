@@ -42,7 +42,7 @@ static void show_top_functions(struct strobe_trace *trace)
     if (!strobe_samples_run(trace, &options, &samples) && samples.n_samples) {
         qsort(samples.rows, samples.ids.n, sizeof *samples.rows, more_samples);
         fputs("strobe: most CPU time, by stack samples:\n", stderr);
-        for (uint32_t i = 0; i < samples.ids.n && i < 3; i++) {
+        for (uint32_t i = 0; i < samples.ids.n && i < 3 && samples.rows[i].self; i++) {
             uint32_t n = 0;
             const char *name = strobe_texts_get(&samples.texts, samples.rows[i].name, &n);
             fprintf(stderr, "    %5.1f %%  %12llu x  ",
@@ -138,6 +138,14 @@ static void show_file(const struct strobe_recorder_outcome *outcome,
                 "strobe: %llu events stored, %llu dropped; the recorder had no memory left to read "
                 "more, which is still in the session's: 'strobe recover' adds it to the trace\n",
                 (unsigned long long)s->n_events, (unsigned long long)s->n_lost);
+    else if (s->n_left)
+        fprintf(
+            stderr,
+            "strobe: %llu events stored, %llu dropped; the recorder had no file descriptor left "
+            "for %u %s, and what they emitted is still in the session's memory: 'strobe "
+            "recover' adds it to the trace\n",
+            (unsigned long long)s->n_events, (unsigned long long)s->n_lost, s->n_left,
+            s->n_left == 1 ? "process" : "processes");
     else if (outcome->was_emptied)
         fprintf(
             stderr,
@@ -161,6 +169,29 @@ static void show_file(const struct strobe_recorder_outcome *outcome,
     else if (s->n_lost > s->n_unrecorded + s->n_unheard)
         fprintf(stderr, "strobe: 'strobe info' tells when and why%s\n",
                 s->n_pool_full ? "; --max-memory gives the program a larger pool" : "");
+}
+
+/* The session's memory has more than the trace. */
+static bool is_left(const struct strobe_collector_status *s)
+{
+    return s->no_memory || s->n_left;
+}
+
+/* Samples as the trace has them: what was taken may have found no room in it. */
+static void show_samples(const struct strobe_recorder_outcome *outcome,
+                         const struct strobe_trace *trace)
+{
+    uint64_t n_samples = outcome->samples.n_samples, n_switches = outcome->samples.n_switches;
+    const struct strobe_trace_totals *totals =
+        trace ? &strobe_file_facts(trace->file)->totals : NULL;
+    if (totals && totals->has_totals) {
+        n_samples = totals->n_of_kind[STROBE_KIND_SAMPLE];
+        n_switches = totals->n_of_kind[STROBE_KIND_SWITCH_OUT];
+    }
+    fprintf(stderr, "strobe: %llu stack sample%s%s, %llu context switches%s\n",
+            (unsigned long long)n_samples, n_samples == 1 ? "" : "s",
+            outcome->samples.has_kernel ? "" : " of the user side", (unsigned long long)n_switches,
+            n_samples ? ": 'strobe stats --stacks' shows where the CPU time went" : "");
 }
 
 /* Nothing came: how to add the first zone. */
@@ -197,18 +228,12 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
               "a crash)\n",
               stderr);
     } else if (!quiet && !outcome->is_flight) {
-        bool has_zones = true;
+        bool has_zones = true, has_more = is_left(s);
         struct strobe_trace *trace = NULL; /* stays so where the file can't be read */
         strobe_trace_open(outcome->path, 0, &trace);
         show_file(outcome, trace);
         if (outcome->was_sampled)
-            fprintf(stderr,
-                    "strobe: %llu stack sample%s%s, %llu context switches: 'strobe stats "
-                    "--stacks' shows where the CPU time went\n",
-                    (unsigned long long)outcome->samples.n_samples,
-                    outcome->samples.n_samples == 1 ? "" : "s",
-                    outcome->samples.has_kernel ? "" : " of the user side",
-                    (unsigned long long)outcome->samples.n_switches);
+            show_samples(outcome, trace);
         if (outcome->samples.n_calls)
             fprintf(stderr, "strobe: %llu system calls as zones, some 2 us of the program each\n",
                     (unsigned long long)outcome->samples.n_calls);
@@ -221,13 +246,13 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
             strobe_record_hosts_show_end(&outcome->hosts);
         if (s->n_events || s->n_lost)
             has_zones = show_top(trace);
-        else if (had_command && !s->no_memory)
+        else if (had_command && !has_more)
             show_first_steps(outcome);
-        else if (!s->no_memory)
+        else if (!has_more)
             fputs("strobe: no event came; 'strobe info' tells what could not be recorded\n",
                   stderr);
-        fprintf(stderr, "strobe: next: strobe %s%s%s\n", s->no_memory ? "recover " : "stats ",
-                has_zones || s->no_memory ? "" : "--stacks ", outcome->path);
+        fprintf(stderr, "strobe: next: strobe %s%s%s\n", has_more ? "recover " : "stats ",
+                has_zones || has_more ? "" : "--stacks ", outcome->path);
         strobe_trace_close(trace);
     }
     show_unheard(s);
@@ -238,5 +263,5 @@ void strobe_cli_record_end(const struct strobe_recorder_outcome *outcome, bool q
     else if (outcome->err)
         strobe_cli_error("record", "the trace is not whole: %s; 'strobe %s",
                          strobe_err_text(outcome->err),
-                         s->no_memory ? "recover' adds the rest" : "info' tells what is missing");
+                         is_left(s) ? "recover' adds the rest" : "info' tells what is missing");
 }

@@ -314,7 +314,13 @@ static int show_failure(const struct strobe_recorder_options *options,
             break;
         if (options->pid)
             show_nsenter(options->pid);
-        show_reason("the session's folder", outcome->err);
+        if (outcome->err == STROBE_ERR_INVALID && options->session)
+            strobe_cli_error("record",
+                             "'%s' can't be a session's name: 60 bytes at most, no slash, and no "
+                             "dot at its begin",
+                             options->session);
+        else
+            show_reason("the session's folder", outcome->err);
         break;
     case STROBE_RECORDER_FAILED_FILE:
         strobe_cli_error("record", "%s: %s; -o names another file", options->path,

@@ -139,13 +139,13 @@ static void note_overhead(struct strobe_collector *c)
 /* ---- open ---- */
 
 /* Descriptors that pools may have. Some are kept for looking at /proc: without them the living would be taken for dead. */
-static int files_for_pools(void)
+static int files_for_pools(bool is_end)
 {
-    enum { FEW = 64, KEPT = 16 };
+    enum { FEW = 64, KEPT = 16, KEPT_AT_END = 3 };
     struct rlimit files = {0};
     int n = getrlimit(RLIMIT_NOFILE, &files) || files.rlim_cur > INT_MAX ? INT_MAX
                                                                          : (int)files.rlim_cur;
-    return n - (n < FEW ? KEPT / 2 : KEPT);
+    return n - (is_end ? KEPT_AT_END : n < FEW ? KEPT / 2 : KEPT);
 }
 
 enum strobe_err strobe_collector_open(const struct strobe_collector_options *options,
@@ -167,7 +167,7 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
     c->pid_ns = strobe_alive_namespace();
     c->dir_changed = true;
     c->opened_real_ns = strobe_clock_real_ns();
-    c->n_files_max = files_for_pools();
+    c->n_files_max = files_for_pools(false);
     snprintf(c->trigger_zone, sizeof c->trigger_zone, "%s",
              options->trigger_zone ? options->trigger_zone : "");
     snprintf(c->dir, sizeof c->dir, "%s", options->session_dir);
@@ -178,7 +178,8 @@ enum strobe_err strobe_collector_open(const struct strobe_collector_options *opt
         if (!options->post_mortem)
             strobe_collector_choose_clock(c);
         strobe_collector_sync_clock(c);
-        note_recording(c, tick_now(c), options->post_mortem ? 2 : options->only_pid ? 3 : 0);
+        /* no later than what is stamped with the first reading of the clock */
+        note_recording(c, c->last_sync_tick, options->post_mortem ? 2 : options->only_pid ? 3 : 0);
         if (!options->post_mortem)
             note_host(c);
         if (c->block.records.failed || !strobe_collector_reserve(c))
@@ -500,6 +501,24 @@ static const char no_memory_note[] =
     "its recorder had no memory left to read all that the session's memory held; that was not in "
     "this trace when the recording ended ('strobe recover' adds it)";
 
+/* Those who found no descriptor so far: the dead make room for them, and nobody new needs what was kept. */
+static void find_crowded_out(struct strobe_collector *c)
+{
+    STROBE_ASSERT(c->find_all && !c->stopping);
+    c->n_files_max = files_for_pools(true);
+    for (int i = 0; i < N_EARLY; i++) {
+        if (c->early[i].pidfd > 0)
+            close(c->early[i].pidfd);
+        c->early[i] = (struct early){0, -1};
+    }
+    for (int i = 0; c->crowded && i < 1000; i++)
+        strobe_collector_poll(c, true);
+    if (c->crowded) { /* who still has no place stays in the folder */
+        c->names_left = c->dir_changed = true;
+        strobe_collector_find_processes(c);
+    }
+}
+
 void strobe_collector_stop(struct strobe_collector *c)
 {
     c->find_all = true;
@@ -508,12 +527,8 @@ void strobe_collector_stop(struct strobe_collector *c)
         c->dir_changed = true;
         strobe_collector_find_processes(c); /* who joined in the last moment */
     }
-    for (int i = 0; c->crowded && i < 1000; i++)
-        strobe_collector_poll(c, true);
-    if (c->crowded) { /* who still has no place is missing from the trace: it says so */
-        c->names_left = c->dir_changed = true;
-        strobe_collector_find_processes(c);
-    }
+    if (c->crowded)
+        find_crowded_out(c);
     c->no_memory |= c->find_failed;
     c->stopping = true;
     for (uint32_t i = 0; i < c->n_procs; i++)
@@ -567,6 +582,7 @@ struct strobe_collector_status strobe_collector_status(struct strobe_collector *
         .triggered = c->triggered,
         .disk_failed = c->block.disk_failed,
         .no_memory = c->no_memory,
+        .n_left = c->n_left,
         .n_pool_full = totals.lost[STROBE_LOSS_POOL_FULL],
         .n_unrecorded = c->n_unrecorded,
         .size_limit = c->block.size_limit,
@@ -645,6 +661,7 @@ enum strobe_err strobe_collector_close(struct strobe_collector *c)
     pthread_mutex_destroy(&c->procs_lock);
     enum strobe_err err = c->block.disk_failed  ? c->block.disk_err
                           : c->no_memory        ? STROBE_ERR_NOMEM
+                          : c->n_left           ? STROBE_ERR_FILES
                           : c->block.size_limit ? STROBE_ERR_LENGTH
                                                 : STROBE_OK;
     strobe_build_block_free(&c->block);

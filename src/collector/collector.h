@@ -64,6 +64,7 @@ struct strobe_collector_status {
     bool triggered;
     bool disk_failed;
     bool no_memory;  /* at the end: the session's folder has more than the recorder could read */
+    uint32_t n_left; /* at the end: processes that stay there for want of file descriptors */
     bool size_limit; /* the file is as long as this process may make it (RLIMIT_FSIZE) */
     uint64_t n_pool_full;  /* of the lost: a pool had no room for them */
     uint32_t n_unrecorded; /* processes that could not take part */

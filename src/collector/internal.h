@@ -170,7 +170,8 @@ struct strobe_collector {
     uint32_t n_early;
     bool
         crowded; /* no descriptors left: those of processes that are gone have to be closed first */
-    bool names_left; /* the last look at the folder: who finds no descriptor is named as missing */
+    bool names_left; /* the last look at the folder: who finds no descriptor stays in it */
+    uint32_t n_left; /* processes that stay so: `strobe recover` adds them */
     int n_files_max; /* descriptors below this number may be a pool's */
     struct give_back *pending; /* owned: of the block under construction */
     uint32_t n_pending, cap_pending;

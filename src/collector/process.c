@@ -417,8 +417,10 @@ bool strobe_collector_consider(struct strobe_collector *c, const char *name)
     if ((!err && proc->ring.fd >= c->n_files_max) || err == STROBE_ERR_IO ||
         err == STROBE_ERR_FILES) {
         c->crowded = true;
-        if (c->names_left && (err || strobe_collector_is_wanted(c, &proc->ring)))
-            strobe_collector_miss(c, name, "the recorder has no file descriptor left (ulimit -n)");
+        if (c->names_left && err == STROBE_ERR_IO)
+            strobe_collector_miss(c, name, "its file can't be read");
+        else if (c->names_left && (err || strobe_collector_is_wanted(c, &proc->ring)))
+            c->n_left++;
         strobe_ring_close(&proc->ring);
         take_back_id(c, proc);
         free(proc);

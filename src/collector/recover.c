@@ -551,7 +551,8 @@ static enum strobe_err append_rest(const char *path, const char *dir, struct sur
     }
     if (!err && last)
         last(writer);
-    if (err == STROBE_ERR_NOMEM) { /* a footer would call it whole: another try may have more */
+    if (err == STROBE_ERR_NOMEM ||
+        err == STROBE_ERR_FILES) { /* a footer would call it whole: another try may have more */
         strobe_file_abandon(writer);
         return err;
     }

@@ -331,6 +331,8 @@ static enum strobe_err put_facts(struct strobe_timeline *timeline)
                            (uint64_t[]){last > zero ? last : zero, 1}, 2);
     strobe_records_tick(&records, zero);
     enum strobe_err err = strobe_file_put_records(timeline->writer, &records);
+    if (!err && timeline->out->wall_ns)
+        err = strobe_file_set_created(timeline->writer, timeline->out->wall_ns);
     strobe_records_free(&records);
     return err;
 }

@@ -273,6 +273,17 @@ static enum strobe_err put_trace(struct target *target, struct strobe_trace *tra
     return err;
 }
 
+/* When the first of them was recorded: then is when the result was. 0: nobody knows. */
+static uint64_t first_created_ns(struct strobe_trace *const *traces, uint32_t n)
+{
+    uint64_t first = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t created = strobe_file_facts(traces[i]->file)->created_ns;
+        first = created && (!first || created < first) ? created : first;
+    }
+    return first;
+}
+
 enum strobe_err strobe_merge_write(struct strobe_trace *const *traces, const char *const *names,
                                    uint32_t n, const char *path, struct strobe_merge_result *result)
 {
@@ -288,8 +299,11 @@ enum strobe_err strobe_merge_write(struct strobe_trace *const *traces, const cha
     if (err)
         return err;
     uint32_t base = placing->base;
+    uint64_t created_ns = first_created_ns(traces, n);
     target.clock = &traces[base]->clock;
-    err = put_trace(&target, traces[base], names[base], &placing->rows[base]);
+    err = created_ns ? strobe_file_set_created(target.to, created_ns) : STROBE_OK;
+    if (!err)
+        err = put_trace(&target, traces[base], names[base], &placing->rows[base]);
     for (uint32_t i = 0; i < n && !err; i++) {
         result->failed = i;
         if (i != base)

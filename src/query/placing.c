@@ -64,11 +64,24 @@ static int is_one_boot(const struct strobe_trace *a, const struct strobe_trace *
            60000000000ull;
 }
 
+int64_t strobe_placing_started_unix_ns(const struct strobe_trace *trace)
+{
+    const struct strobe_clock *clock = &trace->clock;
+    int is_known = clock->n_syncs && clock->syncs[0].mono_ns + clock->real_offset_ns;
+    return is_known ? clock->origin_ns + (int64_t)clock->real_offset_ns : 0;
+}
+
 int strobe_placing_is_of_host(const struct strobe_trace *trace)
 {
     const struct strobe_clock *clock = &trace->clock;
-    return clock->kind == STROBE_CLOCK_MONO && clock->n_syncs &&
-           (int64_t)(clock->syncs[0].mono_ns + clock->real_offset_ns) > 0 &&
+    return clock->kind == STROBE_CLOCK_MONO && strobe_placing_started_unix_ns(trace) &&
+           !strobe_trace_text(trace, trace->hostname, NULL)[0];
+}
+
+/* Imported from a file whose times begin anywhere: that two of them have the same ticks means nothing. */
+static int is_nowhere(const struct strobe_trace *trace)
+{
+    return !strobe_placing_started_unix_ns(trace) &&
            !strobe_trace_text(trace, trace->hostname, NULL)[0];
 }
 
@@ -349,7 +362,8 @@ static enum strobe_err place_by_wall(const struct placing *p, uint32_t i,
 {
     const struct strobe_clock *own = &p->traces[i]->clock;
     const struct strobe_clock *base = &p->traces[p->out->base]->clock;
-    if (!own->n_syncs || !base->n_syncs)
+    if (!strobe_placing_started_unix_ns(p->traces[i]) ||
+        !strobe_placing_started_unix_ns(p->traces[p->out->base]))
         return STROBE_ERR_INVALID;
     double rate = tick_ns(own) / tick_ns(base);
     int64_t real = strobe_clock_at(own, own->syncs[0].tick) + (int64_t)own->real_offset_ns;
@@ -432,7 +446,7 @@ static enum strobe_err find_groups(struct placing *p)
         p->group[i] = i;
         for (; k < i; k++)
             if (p->group[k] == k && !strobe_placing_is_of_host(p->traces[i]) &&
-                is_one_boot(p->traces[k], p->traces[i]) &&
+                !is_nowhere(p->traces[i]) && is_one_boot(p->traces[k], p->traces[i]) &&
                 strobe_placing_compare(p->traces[k], p->traces[i]).is_one)
                 break;
         p->group[i] = k;

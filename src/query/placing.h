@@ -18,6 +18,9 @@ struct strobe_placing_clock {
 struct strobe_placing_clock strobe_placing_compare(const struct strobe_trace *base,
                                                    const struct strobe_trace *other);
 
+/* The origin of its times on CLOCK_REALTIME; 0: nobody read that clock, as in what is imported from a file without it. */
+int64_t strobe_placing_started_unix_ns(const struct strobe_trace *trace);
+
 /* 1: a file of another profiler, with times of the wall clock and no host: whoever merges it says that it is of the same host. */
 int strobe_placing_is_of_host(const struct strobe_trace *trace);
 

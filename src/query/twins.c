@@ -152,6 +152,24 @@ static bool is_known_outside(const struct strobe_process *sampled,
     return !sampled->outer_pid && client->outer_pid && client->outer_pid == sampled->pid;
 }
 
+/* Whether a client's process without a thread, of which the end alone is known, is that sampled one: the last image before that end. */
+static bool is_silent_one(const struct strobe_trace *trace, uint32_t sampled, uint32_t client)
+{
+    const struct strobe_process *a = &trace->processes[sampled], *b = &trace->processes[client];
+    uint64_t first = first_tick(trace, sampled);
+    if (!b->has_ended || first >= b->end_tick || first_tick(trace, client) != UINT64_MAX)
+        return false;
+    for (uint32_t i = 0; i < trace->n_processes; i++) {
+        const struct strobe_process *other = &trace->processes[i];
+        if (i == sampled || !other->is_sampled || other->pid != a->pid || !same_namespace(a, other))
+            continue;
+        uint64_t other_first = first_tick(trace, i);
+        if (other_first > first && other_first < b->end_tick)
+            return false;
+    }
+    return true;
+}
+
 /* The client's process that a sampled one is. A start that comes from the time of a fork may be one unit off. */
 static uint32_t find_client(const struct strobe_trace *trace, uint32_t sampled)
 {
@@ -162,7 +180,8 @@ static uint32_t find_client(const struct strobe_trace *trace, uint32_t sampled)
                                                        : b->start_time - a->start_time;
         bool is_same = (b->pid == a->pid && same_namespace(a, b)) ||
                        (a->source == b->source && is_known_outside(a, b));
-        if (b->is_known && !b->is_sampled && is_same && apart <= 1 && overlap(trace, sampled, i))
+        if (b->is_known && !b->is_sampled && is_same && apart <= 1 &&
+            (overlap(trace, sampled, i) || is_silent_one(trace, sampled, i)))
             return i + 1;
     }
     return 0;

@@ -523,8 +523,9 @@ static enum strobe_err close_file(struct strobe_recorder *r)
         if (outcome->was_emptied) { /* a footer would tell of blocks that are gone */
             strobe_file_abandon(r->writer);
             closed = STROBE_ERR_EMPTIED;
-        } else if (outcome->status
-                       .no_memory) { /* a footer would call it whole: it is to be recovered */
+        } else if (outcome->status.no_memory ||
+                   outcome->status
+                       .n_left) { /* a footer would call it whole: it is to be recovered */
             strobe_file_abandon(r->writer);
         } else {
             strobe_pair_write(r->writer, NULL); /* where that fails readers pair themselves */

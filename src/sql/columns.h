@@ -96,7 +96,7 @@ struct strobe_columns;
 enum strobe_err strobe_columns_open(struct strobe_sql *sql, const struct strobe_columns_ask *ask,
                                     struct strobe_columns **out);
 
-/* A reader of the answer to one statement; other failures as in strobe_sql_run. Types of columns that are no table's are
+/* A reader of the answer to one statement; INVALID where the text has more, other failures as in strobe_sql_run. Types of columns that are no table's are
  * those of the first 2,048 rows. */
 enum strobe_err strobe_columns_query(struct strobe_sql *sql, const char *text, uint32_t max_rows,
                                      struct strobe_columns **out);

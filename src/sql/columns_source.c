@@ -133,6 +133,17 @@ static enum strobe_err next_answers(struct strobe_columns_source *source)
     return err || source->rows.n_rows ? err : STROBE_ERR_END;
 }
 
+/* SQLITE_MISUSE: there is another statement in the rest of a text. */
+static int refuse_more(struct strobe_sql *sql, const char *text)
+{
+    sqlite3_stmt *more = NULL;
+    int code = SQLITE_OK;
+    while (!code && !more && *text)
+        code = strobe_sql_prepare(sql, &text, &more);
+    sqlite3_finalize(more);
+    return !code && more ? SQLITE_MISUSE : code;
+}
+
 enum strobe_err strobe_columns_source_query(struct strobe_columns_source *source,
                                             struct strobe_sql *sql, const char *text)
 {
@@ -140,6 +151,8 @@ enum strobe_err strobe_columns_source_query(struct strobe_columns_source *source
     int code = SQLITE_OK;
     while (!code && !source->statement && *text) /* what is no statement is passed over */
         code = strobe_sql_prepare(sql, &text, &source->statement);
+    if (!code)
+        code = refuse_more(sql, text);
     if (code)
         return strobe_sql_fail(sql, code);
     if (!source->statement || !sqlite3_column_count(source->statement))

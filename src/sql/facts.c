@@ -2,6 +2,7 @@
  * A row is a number; `put` fills one column of it.  SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "query/placing.h"
 #include "query/walk.h"
 #include "sql/table.h"
 
@@ -345,8 +346,7 @@ static void put_run(const struct strobe_sql_file *file, uint64_t row, int column
     else if (column == 4)
         strobe_sql_put_model(cell, trace, trace->cpu);
     else if (column == 5)
-        strobe_sql_put_i(cell, strobe_clock_at(&trace->clock, trace->clock.origin_tick) +
-                                   (int64_t)trace->clock.real_offset_ns);
+        strobe_sql_put_i(cell, strobe_placing_started_unix_ns(trace));
     else if (column == 6)
         strobe_sql_put_i(cell, (int64_t)trace->clock.error_ns);
     else if (column == 7)

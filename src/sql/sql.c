@@ -236,7 +236,10 @@ enum strobe_err strobe_sql_fail(struct strobe_sql *sql, int code)
     }
     snprintf(sql->error, sizeof sql->error, "%s",
              code == SQLITE_AUTH ? "a trace can only be read: SELECT and WITH"
-                                 : sqlite3_errmsg(sql->db));
+             : code == SQLITE_MISUSE
+                 ? "columns have the answer to one statement, and this text has "
+                   "more than one"
+                 : sqlite3_errmsg(sql->db));
     return STROBE_ERR_INVALID;
 }
 

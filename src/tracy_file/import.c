@@ -403,6 +403,8 @@ static enum strobe_err put_facts(struct import *import, struct strobe_file_write
     strobe_records_kinds(&records);
     strobe_records_tick(&records, zero);
     enum strobe_err err = strobe_file_put_records(writer, &records);
+    if (!err && real)
+        err = strobe_file_set_created(writer, real);
     strobe_records_free(&records);
     return err;
 }

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 READER = pathlib.Path(__file__).resolve().parent.parent / "reader"
@@ -120,6 +121,34 @@ class Merge(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("is there", done.stderr)
         self.assertEqual(self.merged.read_bytes(), before)
+
+    def imported(self, name, start_us):
+        """A trace made of a JSON file whose times begin there."""
+        source, out = self.folder / f"{name}.json", self.folder / f"{name}.strobe"
+        source.write_text(json.dumps([{"ph": "X", "name": "work", "ts": start_us, "dur": 5000, "pid": 1, "tid": 1}]))
+        self.assertEqual(run("import", "-f", "-o", out, source).returncode, 0)
+        return out
+
+    def test_a_trace_without_a_clock_is_refused(self):
+        nowhere, other = self.imported("nowhere", 100), self.imported("elsewhere", 200)
+        for files in ((self.files[0], nowhere), (nowhere, self.files[0]), (nowhere, other)):
+            out = self.folder / "refused.strobe"
+            done = run("merge", "-o", out, *files)
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("can't be put on one axis", done.stderr)
+            self.assertIn(str(nowhere), done.stderr)
+            self.assertFalse(out.exists())
+
+    def test_info_has_the_time_of_the_recording_not_of_the_merge_or_the_import(self):
+        def recorded(path):
+            return next(line for line in run("info", path).stdout.splitlines() if line.startswith("recorded")).split(", ")[0]
+        for path in (self.merged, self.imported("epoch", 1700000000 * 10**6), *self.files):
+            started = int(ask(path, "SELECT started_unix_ns FROM run")[0][0])
+            self.assertEqual(recorded(path), time.strftime("recorded   %Y-%m-%d %H:%M:%S", time.localtime(started // 10**9)))
+            self.assertEqual(json.loads(run("info", "--json", path).stdout)["started_unix_ns"], started)
+        self.assertEqual(recorded(self.imported("unknown", 100)), "recorded   at an unknown time")
+        created = [json.loads(run("info", "--json", path).stdout)["created_ns"] for path in (self.merged, *self.files)]
+        self.assertEqual(created[0], min(created[1:]))
 
     def test_a_file_that_is_named_twice_is_in_it_once(self):
         link, out = self.folder / "link.strobe", self.folder / "once.strobe"

@@ -1,6 +1,7 @@
 """test_harm.py - the library never harms the program: no limit, no signal and no cancellation makes it end, block or lie."""
 import csv
 import io
+import json
 import os
 import platform
 import re
@@ -46,6 +47,8 @@ class FileSize(HarmTest):
         self.assertEqual([note for note in ran.trace.notes() if "could not take part: its file size" in note][1:], [])
         self.assertIn("1 process could not take part", ran.err)
         self.assertNotIn("100.00 %", ran.err)
+        info = json.loads(self.run_it(harness.STROBE, "info", "--json", ran.trace.path)[1])
+        self.assertEqual([loss for loss in info["losses"] if loss["first_ns"] < 0], [], "before the recording began")
 
     def test_a_recorder_with_a_larger_limit_makes_the_room(self):
         ran = self.record("prlimit", "--fsize=4096:4096", self.program("harm"), "emit", "200000", whole=False)
@@ -73,6 +76,18 @@ class FileSize(HarmTest):
         self.assertEqual(trace.facts["events"], 0, err)
         self.assertEqual(trace.dropped(), {FILE_SIZE: 40000})
         self.assertEqual(code, 0, err)
+
+    def test_samples_that_found_no_room_in_the_trace_are_not_promised(self):
+        path = self.path("short.strobe")
+        _, _, err = self.run_it("prlimit", "--fsize=102400:102400", harness.STROBE, "record", "--sample", "997", "-o", path, "--",
+                                "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done")
+        if "context switches" not in err:
+            self.skipTest("the kernel gives no samples here")
+        said = re.search(r"(\d+) stack samples?[a-z ]*, (\d+) context switches(.*)", err)
+        info = json.loads(self.run_it(harness.STROBE, "info", "--json", path)[1])
+        stored = info["kinds"].get("sample", 0), info["kinds"].get("switch_out", 0)
+        self.assertEqual((int(said[1]), int(said[2])), stored, err)
+        self.assertEqual("stats --stacks" in said[3], stored[0] > 0)
 
     def test_a_recorder_raises_its_own_soft_limit_and_not_the_commands(self):
         path = self.path("raised.strobe")

@@ -1,5 +1,6 @@
 """test_record.py - what `strobe record` passes through, refuses and tells; clocks, rights, folders, versions."""
 import os
+import resource
 import shutil
 import signal
 import stat
@@ -60,6 +61,35 @@ class PassedThrough(harness.ProgramTest):
             code, _, err = self.strobe(*options)
             self.assertEqual((options, code), (options, 2))
             self.assertIn(word, err)
+
+    def test_an_option_that_no_command_has_is_named_with_the_command_and_where_the_options_are(self):
+        for command in ("record", "info", "stats", "memory", "locks", "top", "view", "csv", "query", "explain", "mcp", "diff", "merge", "cut",
+                        "export", "import", "recover", "sessions", "doctor", "report", "profile", "tracy-bridge", "report --compare"):
+            code, out, err = self.run_it(harness.STROBE, *command.split(), "--nonsense")
+            self.assertEqual((command, code, out), (command, 2, ""))
+            self.assertEqual(err, f"strobe {command}: unrecognized option '--nonsense'\n'strobe {command} --help' shows the options\n")
+
+    def test_what_can_not_be_printed_ends_with_1(self):
+        for words in (("--help",), ("--version",), ("doctor",), ("record", "--help"), ("sessions", "--help"), ("query", "--tables")):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                process = self.start(harness.STROBE, *words, stdout=full)
+                err = process.communicate(timeout=60)[1]
+            self.assertEqual((words, process.returncode), (words, 1))
+            if words != ("doctor",):  # which may end with 1 for what it found
+                self.assertIn("strobe: writing to stdout", err)
+
+    def test_a_name_that_no_session_can_have_is_told_as_such(self):
+        for name in ("a/b", ".hidden", "x" * 61):
+            code, _, err = self.strobe("--session", name)
+            self.assertEqual(code, 1)
+            self.assertIn(f"'{name}' can't be a session's name", err)
+
+    def test_a_recorder_that_gets_no_thread_names_the_limits_that_may_be_why(self):
+        for kib in (30000, 60000):
+            code, _, err = self.strobe("--no-sample", "--", "true",
+                                       preexec_fn=lambda n=kib: resource.setrlimit(resource.RLIMIT_AS, (n << 10, n << 10)))
+            self.assertNotEqual(code, 0)
+            self.assertTrue("ulimit -v" in err or "out of memory" in err, err)
 
     def test_a_folder_that_is_not_there_is_told_before_the_command_runs(self):
         code, _, err = self.run_it(harness.STROBE, "record", "-o", self.path("no/t.strobe"), "--", "touch",

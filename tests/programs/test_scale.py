@@ -5,6 +5,15 @@ import resource
 import harness
 
 
+def lives(pid):
+    """Whether a process of that number runs; nobody may reap it."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+            return stat.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 class Processes(harness.ProgramTest):
     def test_a_tree_of_64_children_is_on_one_timeline(self):
         ran = self.record(self.program("tree"), "1000")
@@ -47,7 +56,7 @@ class Processes(harness.ProgramTest):
         known = sum(proc.how == 1 for proc in ran.trace.procs.values())
         print(f"{n} short processes: the end of {known} is known")
 
-    def test_with_any_number_of_descriptors_a_process_is_recorded_or_named_as_missing(self):
+    def test_with_any_number_of_descriptors_a_process_is_recorded_or_the_recorder_says_why_it_does_not_begin(self):
         seen = set()
         for n in range(12, 40, 2):
             path = self.path(f"{n}.strobe")
@@ -57,13 +66,36 @@ class Processes(harness.ProgramTest):
                 self.assertNotEqual(code, 0)
                 self.assertIn("strobe", err, f"{n} descriptors: neither a trace nor a word")
                 seen.add("refused")
-            elif self.judge(path).n_zones("flood") == 10:
-                seen.add("recorded")
             else:
-                self.assertIn("could not take part", "".join(self.judge(path).notes()), f"{n} descriptors: {err}")
-                seen.add("named")
+                self.assertEqual(self.judge(path).n_zones("flood"), 10, f"{n} descriptors: {err}")
+                seen.add("recorded")
         self.assertIn("recorded", seen)
         print("with 12 to 38 descriptors:", ", ".join(sorted(seen)))
+
+    def test_recovering_adds_those_for_whom_the_recorder_had_no_descriptor_and_the_trace_is_whole_then(self):
+        n, path = 12, self.path("few.strobe")
+        script = (f"exec 3<&0; for i in $(seq {n}); do {self.program('pulse')} 100 0 <&3 >/dev/null 2>&1 & echo $!; done; "
+                  f"until [ $(ls {self.sessions}/*/*.pool | wc -l) -ge {n} ]; do sleep 0.05; done")
+        ours, theirs = os.pipe()
+        recorder = self.start(harness.STROBE, "record", "--no-sample", "-o", path, "--", "sh", "-c", script, stdin=ours,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24)))
+        os.close(ours)
+        out, err = recorder.communicate(timeout=60)
+        self.assertEqual(recorder.returncode, 1, err)
+        self.assertIn("had no file descriptor left for", err)
+        self.assertIn(f"next: strobe recover {path}", err)
+        self.assertNotIn("could not take part", err)
+        info = self.run_it(harness.STROBE, "info", path)[1]
+        self.assertIn("not closed: the recorder could not read all that the session's memory holds", info)
+        os.close(theirs)  # they end
+        self.wait_for(lambda: not any(lives(pid) for pid in out.split()))
+        code, _, err = self.run_it(harness.STROBE, "recover", path)
+        self.assertEqual(code, 0, err)
+        trace = self.judge(path)
+        self.assertEqual((len(trace.procs), trace.dropped()), (n, {}))
+        info = self.run_it(harness.STROBE, "info", path)[1]
+        for claim in ("not closed", "could not take part", "descriptor"):
+            self.assertNotIn(claim, info)
 
     def test_a_program_that_lives_5_ms_is_all_there(self):
         runs = harness.amount("STROBE_TEST_BRIEF_RUNS", 15)

@@ -234,6 +234,13 @@ class Programs(SampleTest):
         self.assertIn(f"processes  4, threads 4; {images - pids} more images by exec\n", out)
         self.assertIn(" 4 processes, 4 threads\n", ran.err)
 
+    def test_the_last_lines_have_its_thread_and_no_function_without_a_sample(self):
+        for command in (("/bin/true",), (BURNER, "split", "0.02"), (self.program("flood"), "0")):  # the last has a client that emits nothing
+            ran, _ = self.sampled(*command)
+            self.assertIn(" 1 process, 1 thread\n", ran.err)
+            self.assertIn("processes  1, threads 1\n", self.run_it(harness.STROBE, "info", ran.trace.path)[1])
+            self.assertNotIn("           0 x  ", ran.err)
+
     @unittest.skipIf(os.geteuid(), "a PID namespace needs root")
     def test_a_process_of_another_pid_namespace_counts_once_however_short_it_is(self):
         for _ in range(3):  # the sampler asks for its number inside before it is gone, or not

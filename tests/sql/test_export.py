@@ -222,6 +222,15 @@ class Files(Export):
         self.assertEqual(run("query", "--format", "csv", "-o", out, self.demo, sql).returncode, 0)
         self.assertEqual(out.read_text(), run("query", "--format", "csv", self.demo, sql).stdout)
 
+    def test_columns_of_two_statements_are_refused_before_a_file_is_there(self):
+        for end in ("arrow", "parquet"):
+            out = self.folder / f"two.{end}"
+            done = run("query", "-o", out, self.demo, "SELECT 1 AS a; SELECT 2 AS a")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("one statement", done.stderr)
+            self.assertFalse(out.exists())
+            self.assertEqual(run("query", "-o", out, self.demo, "SELECT 1 AS a;  -- and no more\n").returncode, 0)
+
     def test_a_refused_answer_leaves_no_parquet_file(self):
         for sql in ("SELECT nothing", "SELECT CASE WHEN ts > (SELECT avg(ts) FROM zone) THEN 'x' ELSE ts END FROM zone ORDER BY ts"):
             done = run("query", "-o", self.folder / "refused.parquet", self.demo, sql)

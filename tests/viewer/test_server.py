@@ -818,6 +818,16 @@ class Command(Folder):
             self.assertEqual(result.returncode, 1)
             self.assertIn(path, result.stderr)
 
+    def test_a_file_that_is_called_a_trace_and_is_none_is_refused_in_words(self):
+        for name, text in (("empty.strobe", ""), ("text.strobe", "no trace at all")):
+            path = os.path.join(self.folder, name)
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text)
+            result = subprocess.run([STROBE, "view", "--no-open", path], capture_output=True, text=True, check=False, timeout=30)
+            os.unlink(path)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn(f"{path} is not a Strobe trace", result.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], "-v", *sys.argv[4:]])

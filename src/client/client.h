@@ -11,6 +11,12 @@
 #include "strobe/facade.h"
 #include "wire/kinds.h"
 
+/* Join the session, once: the constructor does it, unless something of the library is called before. Who comes while it is done returns at
+ * once. The C library has started. */
+void strobe_client_start(void);
+/* The gate until then: closed, unless a library that the client is a part of defines it open to learn of what is called before. */
+extern const struct strobe_gate strobe_client_first_gate;
+
 /* The pool of this process, or NULL where it takes no part. Joins anew in a forked child. */
 struct strobe_pool *strobe_client_pool(void);
 

@@ -1,6 +1,6 @@
 /* join.c - how a process joins a session: at its start, after a fork, as a second copy of the library.
  *
- *   start    constructor: join_session; a control page in the session's folder, and no more of it while
+ *   start    constructor, or a hook that is called before it: join_session; a control page in the session's folder, and no more of it while
  *            nobody records
  *   fork     the pool and all thread structs are wiped by the kernel (MADV_WIPEONFORK), the atfork
  *            handler joins anew at once; after _Fork or clone the first slow path does
@@ -34,6 +34,8 @@
 
 /* The gate of a process that takes no part. */
 static const struct strobe_gate closed_gate = {0, 0, ~0ull};
+/* The gate of one that has not started. Another definition, in a library that the client is a part of, takes its place. */
+__attribute__((weak)) const struct strobe_gate strobe_client_first_gate = {0, 0, ~0ull};
 /* The hot struct of a thread that emitted nothing yet, and then of its own where there is no memory for its state: no
  * word left, and an epoch that never is. Should the count of words left ever wrap, the epoch keeps the inline path from
  * a store, and strobe_ring_owns the slow one. */
@@ -41,7 +43,7 @@ static struct strobe_front nowhere = {.hot = {0, ~0u}};
 static __thread struct strobe_front own_nowhere
     __attribute__((tls_model("initial-exec"))) = {.hot = {0, ~0u}};
 
-STROBE_API const volatile struct strobe_gate *strobe_gate_now = &closed_gate;
+STROBE_API const volatile struct strobe_gate *strobe_gate_now = &strobe_client_first_gate;
 STROBE_API __thread struct strobe_hot *strobe_hot_now __attribute__((tls_model("initial-exec"))) =
     &nowhere.hot;
 
@@ -57,6 +59,7 @@ static struct {
     uint64_t start; /* of the process, as its file's name has it */
     bool owner;     /* this copy made the process's file */
     bool off;       /* takes no part, for good */
+    bool is_begun;  /* its start, for good */
 } self;
 
 /* What the program said about itself; said again to each recorder. */
@@ -504,11 +507,8 @@ const char *strobe_session_folder(void)
     return self.control ? self.dir : NULL;
 }
 
-__attribute__((constructor(101))) static void start(void)
+static void start(void)
 {
-    const char *disabled = getenv("STROBE_DISABLE");
-    if (self.control || getauxval(AT_SECURE) || (disabled && disabled[0] && disabled[0] != '0'))
-        return;
     int saved_errno = errno;
     struct strobe_mask old;
     strobe_ring_block(&old);
@@ -520,6 +520,18 @@ __attribute__((constructor(101))) static void start(void)
         self.dir[0] = 0;
     strobe_ring_unblock(&old);
     errno = saved_errno;
+}
+
+__attribute__((constructor(101))) void strobe_client_start(void)
+{
+    const char *disabled = getenv("STROBE_DISABLE");
+    const volatile struct strobe_gate *first = &strobe_client_first_gate;
+    if (__atomic_exchange_n(&self.is_begun, true, __ATOMIC_ACQ_REL))
+        return;
+    if (!getauxval(AT_SECURE) && (!disabled || !disabled[0] || disabled[0] == '0'))
+        start();
+    __atomic_compare_exchange_n(&strobe_gate_now, &first, &closed_gate, false, __ATOMIC_RELEASE,
+                                __ATOMIC_RELAXED);
 }
 
 /* Nothing of this process was ever recorded and no other copy of the library looks at its file: so no thread

@@ -98,6 +98,25 @@ static struct strobe_function_stack *take_free(void)
     return made;
 }
 
+struct strobe_function_stack *strobe_function_stack_above(struct strobe_function_stack *stack)
+{
+    enum { FEW = 512 };
+    const size_t n_bytes = sizeof *stack + FEW * sizeof(struct strobe_function_open);
+    struct strobe_function_stack *made = stack->above ? NULL : strobe_preload_map(n_bytes);
+    if (made) {
+        made->open = (struct strobe_function_open *)(made + 1);
+        made->room = FEW;
+        stack->above = made;
+    }
+    return stack->above;
+}
+
+void strobe_function_stacks_mend(void)
+{
+    strobe_preload_free(&owner);
+    strobe_preload_stack_mend();
+}
+
 bool strobe_function_grow_stack(struct strobe_function_stack *stack)
 {
     size_t n_bytes = stack->room * sizeof *stack->open;
@@ -142,6 +161,8 @@ static struct strobe_function_stack *make(uint64_t sp)
     stack->low = range.low;
     stack->high = range.high;
     stack->n = 0;
+    if (stack->above)
+        stack->above->n = 0;
     stack->is_own = is_own;
     name_fiber(stack);
     __atomic_store_n(&stack->is_taken, 1, __ATOMIC_RELEASE);
@@ -185,17 +206,30 @@ static void say_change(const struct strobe_function_stack *from, struct strobe_f
         strobe_fiber_leave();
 }
 
+static bool find_signal_stack(uint64_t sp, struct range *out)
+{
+    stack_t now = {0};
+    if (syscall(SYS_sigaltstack, NULL, &now) || !(now.ss_flags & SS_ONSTACK))
+        return false;
+    out->low = (uint64_t)(uintptr_t)now.ss_sp;
+    out->high = out->low + now.ss_size;
+    return sp > out->low && sp <= out->high;
+}
+
+bool strobe_function_is_on_signal_stack(uint64_t sp)
+{
+    struct range range;
+    return find_signal_stack(sp, &range);
+}
+
 /* Whether the thread runs on its alternate signal stack. Then what it begins is above what it has open. */
 static bool is_in_handler(struct strobe_function_thread *self, uint64_t sp)
 {
-    stack_t now = {0};
-    if (!self->stack || syscall(SYS_sigaltstack, NULL, &now) || !(now.ss_flags & SS_ONSTACK))
+    struct range range;
+    if (!self->stack || !find_signal_stack(sp, &range))
         return false;
-    uint64_t low = (uint64_t)(uintptr_t)now.ss_sp;
-    if (sp <= low || sp > low + now.ss_size)
-        return false;
-    self->low = low;
-    self->n_bytes = now.ss_size + 1;
+    self->low = range.low;
+    self->n_bytes = range.high - range.low + 1;
     self->first = self->stack->n;
     return true;
 }
@@ -203,6 +237,9 @@ static bool is_in_handler(struct strobe_function_thread *self, uint64_t sp)
 struct strobe_function_stack *strobe_function_change_stack(uint64_t sp)
 {
     struct strobe_function_thread *self = &strobe_function_thread;
+    bool has_started = strobe_gate_now != &strobe_client_first_gate || strobe_preload_start();
+    if (!has_started || !strobe_gate_is_open(strobe_gate_now))
+        return NULL;
     if (is_in_handler(self, sp))
         return self->stack;
     struct strobe_function_stack *from = self->stack;
@@ -229,6 +266,8 @@ void strobe_function_stacks_forked(void)
     self->first = 0;
     for (uint32_t i = 0; i < n_stacks; i++) {
         stacks[i]->n = 0;
+        if (stacks[i]->above)
+            stacks[i]->above->n = 0;
         stacks[i]->fiber.word = 0;
         if (stacks[i]->is_own && stacks[i] != self->stack)
             stacks[i]->is_taken = 0; /* of a thread that the child has not */

@@ -22,8 +22,11 @@ enum { PLACES = 1 << 16, PROBES = 32 };
 static struct strobe_function functions[PLACES] __attribute__((aligned(64)));
 static int owner; /* tid of who names a function; 0: nobody */
 
-STROBE_PRELOAD_TLS struct strobe_function_thread strobe_function_thread;
+STROBE_PRELOAD_TLS struct strobe_function_thread strobe_function_thread, strobe_function_handler;
 int strobe_function_is_patched;
+
+/* Open, and of no recorder: the first hook of all finds no stack of the thread, and starts the client. */
+const struct strobe_gate strobe_client_first_gate = {~0u, 0, ~0ull};
 
 /* ---- what is rare ---- */
 
@@ -53,13 +56,19 @@ __asm__(".text\n"
 #define strobe_function_call(run, a, b, c) run(a, b, c)
 #endif
 
-static uint64_t call_rarely(uint64_t (*run)(uint64_t, uint64_t, uint64_t), uint64_t a, uint64_t b,
-                            uint64_t c)
+static STROBE_COLD uint64_t call_rarely(uint64_t (*run)(uint64_t, uint64_t, uint64_t), uint64_t a,
+                                        uint64_t b, uint64_t c)
 {
+    struct strobe_function_thread *self = &strobe_function_thread;
+    bool was_rare = self->is_rare;
+    if (!was_rare)
+        self->n_busy = strobe_preload_busy;
+    self->is_rare = true;
     strobe_preload_busy++; /* what the client maps for itself is none of the program's memory */
     uint64_t result =
         strobe_function_is_patched ? strobe_function_call(run, a, b, c) : run(a, b, c);
     strobe_preload_busy--;
+    self->is_rare = was_rare;
     return result;
 }
 #define RARELY(run, a, b, c)                                                                      \
@@ -126,11 +135,14 @@ void strobe_function_unloaded(uint64_t low, uint64_t high)
 void strobe_function_forked(void)
 {
     owner = 0;
-    strobe_function_thread.inside = 0;
+    strobe_function_thread.inside = strobe_function_handler.inside = 0;
+    strobe_function_thread.is_rare = false;
     strobe_function_stacks_forked();
 }
 
-/* ---- begin and end ---- */
+/* ---- events ---- */
+
+enum { NOT_BEGUN = -2 }; /* of strobe_function_open.on: its begin was not emitted yet */
 
 /* Its begin and its end. */
 static uint64_t lose_both(enum strobe_loss cause)
@@ -148,7 +160,8 @@ static uint64_t grow(struct strobe_function_stack *stack)
 static uint64_t end_oddly(struct strobe_function_open *open)
 {
     struct strobe_zone zone = {open->loc, open->word, strobe_gate_now, open->on};
-    strobe_zone_end(&zone);
+    if (open->on != NOT_BEGUN)
+        strobe_zone_end(&zone);
     return 0;
 }
 
@@ -181,31 +194,96 @@ void strobe_function_end_above(struct strobe_function_stack *stack, uint32_t n)
     }
 }
 
-/* A hook that was interrupted may be in the midst of its work: what a signal handler calls meanwhile is lost, and counted. One that a
- * handler jumped away from never goes on. */
-static STROBE_COLD bool is_interrupting(const struct strobe_function_thread *self, uint64_t sp)
+/* ---- a hook and what interrupts it ----
+ *
+ * A signal handler may interrupt a hook, and call functions of its own: they have a list of their own (strobe_function_stack_above), so that
+ * the hook goes on as if nothing had happened. Or it jumps away, and the hook never goes on. Then its frame is gone: the thread runs above
+ * it, or what stood in the frame is overwritten. */
+
+/* What stands right below the caller of a hook: where the hook returns to, or a register that it saved. */
+static inline uint64_t word_below(uint64_t sp)
 {
-    return !(sp - self->low < self->n_bytes && sp > self->inside);
+#if defined(__x86_64__)
+    return *(const volatile uint64_t *)(uintptr_t)(sp - 8);
+#else /* anything */
+    (void)sp;
+    return 0;
+#endif
+}
+
+static uint64_t is_there(uint64_t sp, uint64_t word)
+{
+    int before = errno;
+    bool is_readable = strobe_ring_is_readable((const char *)(uintptr_t)(sp - 8));
+    errno = before;
+    return is_readable && word_below(sp) == word;
+}
+
+static uint64_t free_locks(void)
+{
+    strobe_preload_free(&owner);
+    strobe_function_stacks_mend();
+    return 0;
+}
+
+/* A handler jumped away from the hook: end what it has begun, give back what the hook has taken. */
+static void mend(struct strobe_function_thread *self)
+{
+    struct strobe_function_stack *above = self->stack ? self->stack->above : NULL;
+    if (self->is_rare) {
+        strobe_preload_busy = self->n_busy;
+        RARELY(free_locks, 0, 0, 0);
+        self->is_rare = false;
+    }
+    if (above && above->generation == strobe_gate_now->active)
+        strobe_function_end_above(above, 0);
+    strobe_function_handler.inside = strobe_function_handler.low = 0;
+}
+
+/* Whether a hook that did not end is interrupted, by a handler that the thread is in. Else it is forgotten. */
+static STROBE_COLD bool is_interrupted(struct strobe_function_thread *self, uint64_t sp)
+{
+    bool was_rare = self->is_rare, is_same = sp - self->low < self->n_bytes, is_gone;
+    if (is_same)
+        is_gone = sp >= self->inside || word_below(self->inside) != self->word;
+    else if (was_rare) /* it may be looking where this stack is */
+        is_gone = !RARELY(is_there, self->inside, self->word, 0);
+    else /* else the thread has changed to a fiber: that hook goes on another time, or never */
+        is_gone = !RARELY(strobe_function_is_on_signal_stack, sp, 0, 0);
+    if (is_gone && (is_same || was_rare))
+        mend(self);
+    if (is_gone)
+        self->inside = 0;
+    return !is_gone;
+}
+
+/* Another recorder has seen none of them begin. */
+static inline void check_recorder(struct strobe_function_thread *self,
+                                  struct strobe_function_stack *stack)
+{
+    if (STROBE_UNLIKELY(stack->generation != strobe_gate_now->active)) {
+        stack->n = self->first = 0;
+        stack->generation = strobe_gate_now->active;
+    }
 }
 
 /* Begin the work of a hook: the stack of the thread's open functions. NULL: nothing can be noted. */
 static inline struct strobe_function_stack *step_in(struct strobe_function_thread *self,
                                                     uint64_t sp)
 {
-    if (STROBE_UNLIKELY(self->inside) && is_interrupting(self, sp))
-        return NULL;
+    self->word = word_below(sp);
     self->inside = sp;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     struct strobe_function_stack *stack = self->stack;
-    if (STROBE_UNLIKELY(sp - self->low >= self->n_bytes))
+    if (STROBE_UNLIKELY(sp - self->low >= self->n_bytes)) {
         stack = (struct strobe_function_stack *)(uintptr_t)RARELY(strobe_function_change_stack, sp,
                                                                   0, 0);
-    if (stack && STROBE_UNLIKELY(stack->generation != strobe_gate_now->active)) {
-        stack->n = self->first = 0; /* another recorder: it has seen none of them begin */
-        stack->generation = strobe_gate_now->active;
+        if (!stack) {
+            self->inside = 0;
+            return NULL;
+        }
     }
-    if (!stack)
-        self->inside = 0;
+    check_recorder(self, stack);
     return stack;
 }
 
@@ -214,6 +292,36 @@ static inline void step_out(struct strobe_function_thread *self)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     self->inside = 0;
 }
+
+/* The same in a handler that interrupted a hook. NULL: it interrupted another handler's, too, or the thread's first. */
+static struct strobe_function_stack *step_in_handler(struct strobe_function_thread *self,
+                                                     uint64_t sp)
+{
+    const struct strobe_function_thread *below = &strobe_function_thread;
+    struct strobe_function_stack *stack = below->stack ? below->stack->above : NULL;
+    if (!stack && below->stack)
+        stack = (struct strobe_function_stack *)(uintptr_t)RARELY(strobe_function_stack_above,
+                                                                  below->stack, 0, 0);
+    if (!stack)
+        return NULL;
+    if (self->low != below->inside) { /* one that came earlier is over */
+        self->low = below->inside;
+        self->inside = stack->n = 0;
+    }
+    if (self->inside && sp < self->inside)
+        return NULL;
+    self->inside = sp;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    check_recorder(self, stack);
+    return stack;
+}
+
+/* ---- begin and end ---- */
+
+/* What a hook is called with. */
+struct call {
+    uint64_t address, sp, back, from;
+};
 
 static inline bool has_call(const struct strobe_function_open *open, uint64_t call)
 {
@@ -237,51 +345,91 @@ static __attribute__((noinline)) uint32_t find_caller(const struct strobe_functi
     return n;
 }
 
-void strobe_function_enter(uint64_t address, uint64_t sp, uint64_t back, uint64_t call)
+static inline __attribute__((always_inline)) void begin(struct strobe_function_thread *self,
+                                                        struct strobe_function_stack *stack,
+                                                        const struct call *call)
 {
-    struct strobe_function_thread *self = &strobe_function_thread;
-    struct strobe_function_stack *stack = step_in(self, sp);
-    if (STROBE_UNLIKELY(!stack)) {
-        RARELY(lose_both, self->inside ? STROBE_LOSS_UNNAMED : STROBE_LOSS_NO_STATE, 0, 0);
-        return;
-    }
     uint32_t n = stack->n;
+    uint64_t sp = call->sp;
     while (n > self->first && stack->open[n - 1].sp <= sp &&
-           (stack->open[n - 1].sp < sp || stack->open[n - 1].back == back))
+           (stack->open[n - 1].sp < sp || stack->open[n - 1].back == call->back))
         strobe_function_end_above(stack, --n);
-    if (n > self->first && STROBE_UNLIKELY(!has_call(&stack->open[n - 1], call))) {
-        n = find_caller(stack, self->first, call);
+    if (n > self->first && STROBE_UNLIKELY(!has_call(&stack->open[n - 1], call->from))) {
+        n = find_caller(stack, self->first, call->from);
         strobe_function_end_above(stack, n);
     }
-    struct strobe_function *function = find(address);
+    struct strobe_function *function = find(call->address);
     if (STROBE_UNLIKELY(!function)) {
-        RARELY(lose_both, STROBE_LOSS_UNNAMED, 0, 0);
-    } else if (STROBE_UNLIKELY(n == stack->room) && !function->is_left_out &&
-               !RARELY(grow, stack, 0, 0)) {
+        RARELY(lose_both,
+               self == &strobe_function_thread ? STROBE_LOSS_UNNAMED : STROBE_LOSS_NO_STATE, 0, 0);
+    } else if (function->is_left_out) {
+        ;
+    } else if (STROBE_UNLIKELY(n == stack->room) && !RARELY(grow, stack, 0, 0)) {
         RARELY(lose_both, STROBE_LOSS_NO_STATE, 0, 0);
-    } else if (!function->is_left_out) {
+    } else {
         struct strobe_function_open *open = &stack->open[n];
         open->sp = sp;
-        open->back = back;
-        open->address = address;
-        open->end = address + function->n_bytes;
+        open->back = call->back;
+        open->address = call->address;
+        open->end = call->address + function->n_bytes;
         open->loc = &function->loc;
+        open->on = NOT_BEGUN;
+        stack->n = n + 1; /* before its begin is emitted: a handler may jump away at any instant */
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
         begin_open(open);
-        stack->n = n + 1;
     }
     step_out(self);
 }
 
-void strobe_function_exit(uint64_t address, uint64_t sp)
+static inline __attribute__((always_inline)) void
+end(struct strobe_function_thread *self, struct strobe_function_stack *stack, uint64_t address)
 {
-    struct strobe_function_thread *self = &strobe_function_thread;
-    struct strobe_function_stack *stack = step_in(self, sp);
-    if (STROBE_UNLIKELY(!stack))
-        return; /* counted at its begin */
     uint32_t n = stack->n;
     while (n > self->first && stack->open[n - 1].address != address)
         n--;
     if (n > self->first) /* else it was not seen to begin, or is none that is wanted */
         strobe_function_end_above(stack, n - 1);
     step_out(self);
+}
+
+static STROBE_COLD void enter_in_handler(const struct call *call)
+{
+    struct strobe_function_stack *stack = step_in_handler(&strobe_function_handler, call->sp);
+    if (stack)
+        begin(&strobe_function_handler, stack, call);
+    else
+        RARELY(lose_both, STROBE_LOSS_NO_STATE, 0, 0);
+}
+
+static STROBE_COLD void exit_in_handler(uint64_t address, uint64_t sp)
+{
+    struct strobe_function_stack *stack = step_in_handler(&strobe_function_handler, sp);
+    if (stack)
+        end(&strobe_function_handler, stack, address);
+}
+
+void strobe_function_enter(uint64_t address, uint64_t sp, uint64_t back, uint64_t call)
+{
+    struct strobe_function_thread *self = &strobe_function_thread;
+    if (STROBE_UNLIKELY(self->inside) && is_interrupted(self, sp)) {
+        enter_in_handler(&(struct call){address, sp, back, call});
+        return;
+    }
+    struct strobe_function_stack *stack = step_in(self, sp);
+    if (STROBE_LIKELY(stack))
+        begin(self, stack, &(struct call){address, sp, back, call});
+    else
+        RARELY(lose_both, STROBE_LOSS_NO_STATE, 0, 0);
+}
+
+void strobe_function_exit(uint64_t address, uint64_t sp)
+{
+    struct strobe_function_thread *self = &strobe_function_thread;
+    if (STROBE_UNLIKELY(self->inside) && is_interrupted(self, sp)) {
+        exit_in_handler(address, sp);
+        return;
+    }
+    struct strobe_function_stack *stack = step_in(self, sp);
+    if (STROBE_LIKELY(stack)) /* else counted at its begin */
+        end(self, stack, address);
 }

@@ -34,6 +34,8 @@ struct strobe_function_open {
 
 /* The functions that are open on one stack: a thread's own, or a fiber's. */
 struct strobe_function_stack {
+    struct strobe_function_stack
+        *above;          /* owned: of handlers that interrupted a hook here; NULL: none did */
     uint64_t low, high;  /* of the memory that it is in */
     uint32_t n;          /* of `open` */
     uint32_t generation; /* of the recorder that they were emitted to */
@@ -49,11 +51,17 @@ struct strobe_function_stack {
 struct strobe_function_thread {
     uint64_t low, n_bytes; /* of the memory where it runs: a stack, or an alternate signal stack */
     uint64_t inside;       /* the stack pointer of the hook that runs; 0: none */
+    uint64_t word;         /* what stands below it as long as that hook has not returned */
     struct strobe_function_stack *stack; /* shared with who runs the fiber next; NULL: none yet */
     uint32_t
         first; /* of its open functions: those that a signal handler on its own stack has begun */
+    bool is_rare; /* that hook runs what is rare, and may hold locks; then */
+    int n_busy;   /* is what strobe_preload_busy was */
 };
 extern __thread struct strobe_function_thread strobe_function_thread
+    __attribute__((tls_model("initial-exec")));
+/* The same of signal handlers that interrupted a hook. `low`: the `inside` of that hook. */
+extern __thread struct strobe_function_thread strobe_function_handler
     __attribute__((tls_model("initial-exec")));
 
 /* A function begins, or ends. `sp`: the stack pointer of whoever called the hook; `back`: where that goes on; `call`: where the function
@@ -76,6 +84,13 @@ bool strobe_function_section(uint64_t pc, const char *name, uint64_t *start, uin
 extern int strobe_function_is_patched;
 /* The calling thread runs on another stack than before, where `sp` is; its open functions. NULL: no room, what happens there is lost. */
 struct strobe_function_stack *strobe_function_change_stack(uint64_t sp);
+
+/* The list for handlers that interrupt hooks on this stack; NULL: no memory. */
+struct strobe_function_stack *strobe_function_stack_above(struct strobe_function_stack *stack);
+/* Whether the calling thread is in a signal handler on the alternate stack, and `sp` too. */
+bool strobe_function_is_on_signal_stack(uint64_t sp);
+/* A hook was jumped away from: give back what it had locked. */
+void strobe_function_stacks_mend(void);
 
 /* More room for open functions of the thread that runs. False: no memory. */
 bool strobe_function_grow_stack(struct strobe_function_stack *stack);

@@ -60,13 +60,27 @@ static bool search_lines(char *room, size_t *n, uint64_t pc, uint64_t *gap,
     return false;
 }
 
+/* The thread's own entry: that of the process is empty once its first thread has ended. */
+long strobe_preload_open_own(const char *name)
+{
+    static const char *const folders[] = {"/proc/thread-self/", "/proc/self/"};
+    long fd = -1;
+    char path[64];
+    for (int i = 0; i < 2 && fd < 0; i++) {
+        strcpy(path, folders[i]);
+        strcat(path, name);
+        fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    }
+    return fd;
+}
+
 bool strobe_preload_find_mapping(uint64_t pc, char *room, size_t n_room,
                                  struct strobe_preload_mapping *out)
 {
     size_t n = 0;
     uint64_t gap = 0;
     bool is_found = false;
-    long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0), n_more;
+    long fd = strobe_preload_open_own("maps"), n_more;
     *out = (struct strobe_preload_mapping){0};
     if (fd < 0)
         return false;

@@ -102,6 +102,12 @@ void strobe_preload_give(int *lock)
     __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
+void strobe_preload_free(int *lock)
+{
+    if (__atomic_load_n(lock, __ATOMIC_RELAXED) == (int)syscall(SYS_gettid))
+        strobe_preload_give(lock);
+}
+
 static void in_child(void)
 {
     int before = errno;
@@ -125,11 +131,29 @@ static void say_unseen(const char *what)
     strobe_message(STROBE_WARNING, 0, what, strlen(what));
 }
 
+/* The C library's own constructor sets the environment: before it (in resolvers of indirect functions) nothing can be asked for. */
+bool strobe_preload_start(void)
+{
+    static int starter; /* tid of who starts it; 0: nobody */
+    if (!environ || !strobe_preload_take(&starter))
+        return false;
+    int before = errno;
+    strobe_preload_busy++;
+    strobe_client_start();
+    if (!has_sanitizer())
+        strobe_preload_functions();
+    strobe_preload_busy--;
+    strobe_preload_give(&starter);
+    errno = before;
+    return true;
+}
+
 static __attribute__((constructor(101))) void begin(void)
 {
     const char *memory = getenv("STROBE_MEMORY"), *locks = getenv("STROBE_LOCKS");
     const char *timer = getenv("STROBE_SAMPLE_TIMER");
     int before = errno;
+    strobe_preload_start();
     strobe_preload_busy++;
     bool is_free = !has_sanitizer();
     if (memory && is_free) {
@@ -147,8 +171,6 @@ static __attribute__((constructor(101))) void begin(void)
     if (timer && is_free)
         strobe_preload_wants.sample_hz = (uint32_t)strtoul(timer, NULL, 10);
     strobe_preload_timers();
-    if (is_free)
-        strobe_preload_functions();
     strobe_preload_busy--;
     errno = before;
 }

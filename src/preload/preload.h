@@ -63,6 +63,9 @@ struct strobe_preload_mapping {
 bool strobe_preload_find_mapping(uint64_t pc, char *room, size_t n_room,
                                  struct strobe_preload_mapping *out);
 
+/* Open a file of this process in /proc: "maps", "exe". Below 0: it can't be opened. Any context; errno may change. */
+long strobe_preload_open_own(const char *name);
+
 /* The file of code at an address, known to the trace before it returns. False: it is no file's. One thread at a time. */
 struct strobe_preload_file {
     uint64_t start, end, offset; /* where its code is mapped, and from where in the file */
@@ -80,6 +83,14 @@ void strobe_preload_unloaded(void);
  * for long enough. */
 bool strobe_preload_take(int *lock);
 void strobe_preload_give(int *lock);
+/* Give it back if the calling thread has it: a signal handler jumped away from who took it. */
+void strobe_preload_free(int *lock);
+/* The same of those that are taken while a function gets its name. */
+void strobe_preload_stack_mend(void);
+
+/* Start what hooks need, if it has not started: constructors of libraries that the program is linked with come before this library's. False:
+ * it can't start yet, or another thread does it and was waited for long enough. */
+bool strobe_preload_start(void);
 
 /* Functions as zones: what the environment asks for. Before main. */
 void strobe_preload_functions(void);

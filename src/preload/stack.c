@@ -159,13 +159,18 @@ void strobe_preload_stack_forked(void)
         tables.modules[i].is_registered = 0;
 }
 
+void strobe_preload_stack_mend(void)
+{
+    strobe_preload_free(&tables.owner);
+}
+
 /* ---- modules ---- */
 
 /* No descriptor stays open. */
-const uint8_t *strobe_preload_map_file(const char *path, uint64_t *n_bytes)
+static const uint8_t *map_open(long fd, uint64_t *n_bytes)
 {
     struct stat status;
-    long fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), at = -1;
+    long at = -1;
     if (fd < 0)
         return NULL;
     if (!fstat((int)fd, &status) && S_ISREG(status.st_mode) && status.st_size > 0)
@@ -175,13 +180,18 @@ const uint8_t *strobe_preload_map_file(const char *path, uint64_t *n_bytes)
     return at == -1 ? NULL : (const uint8_t *)at;
 }
 
+const uint8_t *strobe_preload_map_file(const char *path, uint64_t *n_bytes)
+{
+    return map_open(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), n_bytes);
+}
+
 const uint8_t *strobe_preload_map_code(const struct strobe_preload_file *file, uint64_t *n_bytes)
 {
     const uint8_t *bytes = strobe_preload_map_file(file->path, n_bytes);
     uint64_t entry = getauxval(AT_ENTRY);
     if (bytes || entry < file->start || entry >= file->end)
         return bytes;
-    return strobe_preload_map_file("/proc/self/exe", n_bytes);
+    return map_open(strobe_preload_open_own("exe"), n_bytes);
 }
 
 static uint64_t now_s(void)

@@ -86,7 +86,7 @@ static_assert(sizeof(struct strobe_chunk) == 16, "strobe_chunk is shared");
     X(UNFINISHED, 7, "the program died, or the recording ended, while it wrote the record")    \
     X(REFUSED, 8, "a peer sent what can't be right, or too much")                              \
     X(FILE_SIZE, 9, "no room for the pool under the file size limit (ulimit -f)")              \
-    X(NO_STATE, 10, "no memory for the thread's state")                                        \
+    X(NO_STATE, 10, "no memory for the thread's state, or a signal handler in its midst")      \
     X(ABANDONED, 11, "a signal handler jumped out of the middle of a record")                  \
     X(TRACE_SIZE, 12, "the trace reached the recorder's file size limit: raise ulimit -f")     \
     X(UNRECORDED, 13, "a process could not take part; one for each, its events are not known") \

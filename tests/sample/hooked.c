@@ -5,12 +5,14 @@
  * Each WHAT prints a result that depends on all of its calls, so that a run under the recorder can be compared with one without.
  * SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -36,6 +38,8 @@ int jump_from(int n);
 int jump_over(int n);
 int handled(int n);
 void on_signal(int number);
+void on_timer(int number);
+void *run_late(void *argument);
 void run_fiber(void);
 void *run_thread(void *argument);
 int fib(int n);
@@ -212,6 +216,47 @@ static int signals(int n, int flags)
     return sum;
 }
 
+/* Handlers by a timer, which come in the midst of hooks too, until there were n; each leaves by a jump, or none. How many came,
+ * and how often leaf was called, goes to stderr: that is the machine's affair. */
+static sigjmp_buf again;
+static volatile int n_left, n_calls, is_jumping;
+
+void on_timer(int number)
+{
+    handled(number);
+    n_left--;
+    if (is_jumping)
+        siglongjmp(again, 1);
+}
+
+static int interrupts(int n, int flags, int jumps)
+{
+    static char other[64 << 10];
+    const struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
+    struct sigaction action;
+    stack_t stack;
+    memset(&action, 0, sizeof action);
+    memset(&stack, 0, sizeof stack);
+    action.sa_handler = on_timer;
+    action.sa_flags = flags;
+    stack.ss_sp = other;
+    stack.ss_size = sizeof other;
+    n_left = n;
+    is_jumping = jumps;
+    sigaltstack(&stack, NULL);
+    sigaction(SIGALRM, &action, NULL);
+    sigsetjmp(again, 1);
+    setitimer(ITIMER_REAL, n_left > 0 ? &often : &never, NULL);
+    while (n_left > 0) {
+        branch(1);
+        n_calls += 2;
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    signal(SIGALRM, SIG_IGN);
+    fprintf(stderr, "handlers %d, calls %d\n", n - n_left, n_calls);
+    return n;
+}
+
 /* ---- fibers ---- */
 
 static ucontext_t outside, fibers[2];
@@ -258,6 +303,41 @@ static int threads(int n)
     for (int i = 0; i < 8; i++)
         pthread_join(all[i], NULL);
     return n;
+}
+
+/* The process's own entry in /proc is empty as soon as its first thread has ended. */
+QUIET static int has_first_thread(void)
+{
+    char byte;
+    int fd = open("/proc/self/maps", O_RDONLY);
+    int has = fd >= 0 && read(fd, &byte, 1) == 1;
+    close(fd);
+    return has;
+}
+
+QUIET static void *wait_and_run(void *argument)
+{
+    pthread_t late;
+    while (has_first_thread())
+        usleep(1000);
+    pthread_create(&late, NULL, run_late, argument);
+    pthread_join(late, NULL);
+    return NULL;
+}
+
+void *run_late(void *argument)
+{
+    printf("%d\n", tree(*(int *)argument));
+    return NULL;
+}
+
+static int leaves(int n)
+{
+    static int argument;
+    pthread_t waiting;
+    argument = n;
+    pthread_create(&waiting, NULL, wait_and_run, &argument);
+    pthread_exit(NULL);
 }
 
 static int forks(int n)
@@ -313,6 +393,10 @@ int main(int argc, char **argv)
         result = signals(n, 0);
     else if (!strcmp(what, "altstack"))
         result = signals(n, SA_ONSTACK);
+    else if (!strcmp(what, "interrupts") || !strcmp(what, "leaps"))
+        result = interrupts(n, argc > 3 ? SA_ONSTACK : 0, what[0] == 'l');
+    else if (!strcmp(what, "leaves"))
+        result = leaves(n);
     else if (!strcmp(what, "fibers"))
         result = run_fibers(n);
     else if (!strcmp(what, "threads"))

@@ -5,6 +5,7 @@ second reader.
 import collections
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "hooked.c")
 HOOKS = ("-finstrument-functions",)
 XRAY = ("-fxray-instrument", "-fxray-instruction-threshold=1")
+UNFINISHED, ABANDONED = 7, 11  # causes of losses
+LINKED = "volatile int made; int linked(int n) { return made += n; }\nstatic void __attribute__((constructor)) construct(void) { linked(1); }\n"
 PLUGIN = "static int __attribute__((noinline)) %s(int n) { return n * %d; }\nint plugged(int n) { return %s(n) + 1; }\n"
 
 # a loader that prints a line in place of running the program, unless it is asked for a list
@@ -147,6 +150,31 @@ class Functions(Recorded):
             self.assertEqual(set(self.depths(zones, "on_signal")), set(self.depths(zones, "branch")))
             self.assertEqual(len(set(self.depths(zones, "branch"))), 1)
 
+    def counted(self):
+        """By the program itself: handlers, calls of leaf outside of them."""
+        return [int(n) for n in re.search(r"^handlers (\d+), calls (\d+)$", self.last.err, re.M).groups()]
+
+    def test_a_signal_handler_that_interrupts_a_hook_has_its_zones(self):
+        for stack in ((), ("altstack",)):
+            zones = self.zones("interrupts", "40", *stack)
+            n_handlers, n_calls = self.counted()
+            self.assertEqual([len(zones[name]) for name in ("on_timer", "handled", "leaf")], [n_handlers, n_handlers, n_calls + n_handlers])
+            self.assertEqual(self.depths(zones, "handled"), [depth + 1 for depth in self.depths(zones, "on_timer")])
+            self.assertEqual(self.last.trace.facts.get("stray_ends", 0), 0)
+
+    def test_after_a_jump_out_of_a_hook_calls_are_zones_as_before(self):
+        self.may_lose = self.may_lose | {UNFINISHED, ABANDONED}  # the record that it jumped out of
+        for stack in ((), ("altstack",)):
+            zones = self.zones("leaps", "40", *stack)
+            n_handlers, n_calls = self.counted()
+            self.assertLessEqual(sum(self.last.trace.dropped().values()), n_handlers)
+            self.assertEqual([len(zones[name]) for name in ("on_timer", "handled")], [n_handlers] * 2)
+            self.assertLessEqual(abs(len(zones["leaf"]) - n_handlers - n_calls), 3 * n_handlers)
+
+    def test_threads_that_begin_after_main_has_ended_have_their_zones(self):
+        zones = self.zones("leaves", "3")
+        self.assertEqual([len(zones[name]) for name in ("run_late", "tree", "branch", "leaf")], [1, 1, 3, 6])
+
     def test_a_fiber_is_a_track_of_its_own(self):
         zones = self.zones("fibers", "6")
         fibers = {thread for _, thread, _ in zones["run_fiber"]}
@@ -211,6 +239,18 @@ class Gcc(Functions):
             paths.append(build("gcc", *HOOKS, "-shared", "-fPIC", source=source, language="c"))
         zones = self.zones("loads", "6", *paths)
         self.assertEqual([len(zones[name]) for name in ("first", "second", "plugged")], [3, 3, 6])
+
+
+    def test_constructors_of_linked_libraries_are_zones(self):
+        source, library = os.path.join(self.dir, "linked.c"), os.path.join(self.dir, "liblinked.so")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(LINKED)
+        subprocess.run(["gcc", *HOOKS, "-g", "-shared", "-fPIC", source, "-o", library], check=True)
+        self.hooked = build("gcc", *HOOKS, f"-L{self.dir}", f"-Wl,--no-as-needed,-rpath,{self.dir}", "-llinked", language="c")
+        zones = self.zones("tree", "3")
+        self.assertEqual([len(zones[name]) for name in ("construct", "linked", "main", "leaf")], [1, 1, 1, 6])
+        self.assertEqual((self.depths(zones, "construct"), self.depths(zones, "linked")), ([0], [1]))
+        self.assertEqual(set(self.zones("tree", "3", options=("--zone", "linked"))), {"linked"})
 
 
 class Patterns(SampleTest):

@@ -24,7 +24,7 @@ STROBE_PRELOAD_TLS int strobe_preload_busy;
 bool strobe_preload_records(void)
 {
     const volatile struct strobe_gate *gate = strobe_gate_now;
-    if (!gate->active)
+    if (!gate->active || gate == &strobe_client_first_gate)
         return false;
     const struct strobe_control *control =
         (const struct strobe_control *)((uintptr_t)gate - offsetof(struct strobe_control, active));

@@ -64,25 +64,33 @@ static int is_one_boot(const struct strobe_trace *a, const struct strobe_trace *
            60000000000ull;
 }
 
+/* Its recorder read the wall clock. */
+static int has_wall(const struct strobe_trace *trace)
+{
+    const struct strobe_clock *clock = &trace->clock;
+    return clock->n_syncs && (int64_t)(clock->syncs[0].mono_ns + clock->real_offset_ns) > 0;
+}
+
 int64_t strobe_placing_started_unix_ns(const struct strobe_trace *trace)
 {
     const struct strobe_clock *clock = &trace->clock;
-    int is_known = clock->n_syncs && clock->syncs[0].mono_ns + clock->real_offset_ns;
-    return is_known ? clock->origin_ns + (int64_t)clock->real_offset_ns : 0;
+    return has_wall(trace) ? clock->origin_ns + (int64_t)clock->real_offset_ns : 0;
+}
+
+static int has_host(const struct strobe_trace *trace)
+{
+    return strobe_trace_text(trace, trace->hostname, NULL)[0] != 0;
 }
 
 int strobe_placing_is_of_host(const struct strobe_trace *trace)
 {
-    const struct strobe_clock *clock = &trace->clock;
-    return clock->kind == STROBE_CLOCK_MONO && strobe_placing_started_unix_ns(trace) &&
-           !strobe_trace_text(trace, trace->hostname, NULL)[0];
+    return trace->clock.kind == STROBE_CLOCK_MONO && has_wall(trace) && !has_host(trace);
 }
 
 /* Imported from a file whose times begin anywhere: that two of them have the same ticks means nothing. */
 static int is_nowhere(const struct strobe_trace *trace)
 {
-    return !strobe_placing_started_unix_ns(trace) &&
-           !strobe_trace_text(trace, trace->hostname, NULL)[0];
+    return !has_wall(trace) && !has_host(trace);
 }
 
 /* ---- points ---- */
@@ -362,8 +370,7 @@ static enum strobe_err place_by_wall(const struct placing *p, uint32_t i,
 {
     const struct strobe_clock *own = &p->traces[i]->clock;
     const struct strobe_clock *base = &p->traces[p->out->base]->clock;
-    if (!strobe_placing_started_unix_ns(p->traces[i]) ||
-        !strobe_placing_started_unix_ns(p->traces[p->out->base]))
+    if (!has_wall(p->traces[i]) || !has_wall(p->traces[p->out->base]))
         return STROBE_ERR_INVALID;
     double rate = tick_ns(own) / tick_ns(base);
     int64_t real = strobe_clock_at(own, own->syncs[0].tick) + (int64_t)own->real_offset_ns;

@@ -130,7 +130,7 @@ static void say_of_preload(const struct strobe_recorder_word *word)
     else
         strobe_cli_error("record",
                          "%s is not beside this program, or its path has a blank or colon in it: "
-                         "memory, locks and samples by timers are not recorded",
+                         "memory, locks, functions and samples by timers are not recorded",
                          word->subject);
 }
 

@@ -526,7 +526,7 @@ __attribute__((constructor(101))) void strobe_client_start(void)
 {
     const char *disabled = getenv("STROBE_DISABLE");
     const volatile struct strobe_gate *first = &strobe_client_first_gate;
-    if (__atomic_exchange_n(&self.is_begun, true, __ATOMIC_ACQ_REL))
+    if (__atomic_exchange_n(&self.is_begun, true, __ATOMIC_RELAXED))
         return;
     if (!getauxval(AT_SECURE) && (!disabled || !disabled[0] || disabled[0] == '0'))
         start();

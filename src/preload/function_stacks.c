@@ -61,6 +61,19 @@ static bool find_mapped(uint64_t sp, struct range *out, bool *is_own)
     return true;
 }
 
+/* Where the first thread's stack begins, in glibc. */
+extern void *__libc_stack_end __attribute__((weak));
+
+/* Without /proc: a thread's own stack is below its control block, the first one's below where it began. Fibers are not told from it. */
+static bool guess(uint64_t sp, struct range *out)
+{
+    uint64_t block = (uint64_t)(uintptr_t)pthread_self();
+    uint64_t first = &__libc_stack_end ? (uint64_t)(uintptr_t)__libc_stack_end : 0;
+    out->high = gettid() == getpid() ? first : block;
+    out->low = out->high - GAP;
+    return out->high > GAP && sp >= out->low && sp < out->high;
+}
+
 static bool is_in(const struct strobe_function_stack *stack, uint64_t sp)
 {
     return __atomic_load_n(&stack->is_taken, __ATOMIC_RELAXED) && sp >= stack->low &&
@@ -148,8 +161,11 @@ static struct strobe_function_stack *make(uint64_t sp)
 {
     struct range range;
     bool is_own = false;
-    if (!find_range(sp, &range) && !find_mapped(sp, &range, &is_own))
-        return NULL;
+    if (!find_range(sp, &range) && !find_mapped(sp, &range, &is_own)) {
+        is_own = access("/proc/self/maps", F_OK) && guess(sp, &range);
+        if (!is_own)
+            return NULL;
+    }
     struct strobe_function_stack *stack = strobe_function_thread.stack;
     if (stack && is_own && stack->is_own && stack->high == range.high) {
         stack->low = range.low; /* it has grown */

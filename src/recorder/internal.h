@@ -31,6 +31,8 @@ struct strobe_recorder {
     struct strobe_sampler *sampler;     /* owned; NULL: no samples */
     struct strobe_hosts *hosts;         /* owned; NULL: clocks are not compared */
     bool takes_no_preload;              /* the command is of another ELF class */
+    bool has_hooks;                     /* the command's functions call hooks */
+    bool says_no_functions;             /* it was said that they are not recorded, and why */
     struct strobe_probes probes;        /* in the program's code */
     uint64_t n_functions;               /* that have a location of their own */
     uint32_t timer_hz;                  /* the command's samples come from timers in it; 0: not */

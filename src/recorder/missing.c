@@ -290,31 +290,40 @@ static void look_at_raised(struct strobe_missing *missing, uint32_t pid,
     tell(missing, collector, pid, program, why);
 }
 
-void strobe_recorder_missing_command(struct strobe_missing *missing,
+bool strobe_recorder_missing_command(struct strobe_missing *missing,
                                      struct strobe_collector *collector, const char *name,
                                      uint32_t pid, const char *preloaded)
 {
     char file[STROBE_PATH_MAX], note[STROBE_PATH_MAX + 160];
     bool is_known;
     if (!strobe_program_find(name, file, sizeof file))
-        return;
+        return false;
     bool is_raised = strobe_program_is_raised(file);
     const char *slash = strrchr(file, '/'), *program = slash ? slash + 1 : file;
     if (is_raised && strobe_program_has_client(file, &is_known))
         tell(missing, collector, pid, program, raised_why);
     if (strobe_program_is_other_class(file)) {
         tell(missing, collector, pid, program, class_why);
-        return;
+        return false;
     }
-    if (!preloaded || !(is_raised || strobe_program_is_static(file)))
-        return;
-    snprintf(note, sizeof note, "%s: its %s not recorded: %s, so nothing can be preloaded into it",
-             program, preloaded,
-             is_raised ? "it runs with rights of its own" : "it is linked statically");
+    bool is_alone = is_raised || strobe_program_is_static(file);
+    if (!preloaded || !(is_alone || strobe_program_owns_hooks(file)))
+        return false;
+    if (is_alone)
+        snprintf(note, sizeof note,
+                 "%s: its %s not recorded: %s, so nothing can be preloaded into it", program,
+                 preloaded,
+                 is_raised ? "it runs with rights of its own" : "it is linked statically");
+    else
+        snprintf(note, sizeof note,
+                 "%s: its functions are not recorded: it has hooks of its own "
+                 "(__cyg_profile_func_enter), which take the place of the preloaded ones",
+                 program);
     strobe_collector_note(collector, 0, note);
     strobe_recorder_say(
         missing->recorder,
         (struct strobe_recorder_word){.event = STROBE_RECORDER_NOT_PRELOADED, .text = note});
+    return true;
 }
 
 /* ---- each process ---- */

@@ -31,8 +31,8 @@ int strobe_recorder_missing_open(struct strobe_missing *missing,
                                  const struct strobe_recorder *recorder, const char *session_dir);
 
 /* The command was started as `pid`: say whether its file runs with rights of its own, which keep it out; and if `preloaded` (what the
- * preloaded library records) is not NULL, whether nothing can be preloaded into it. */
-void strobe_recorder_missing_command(struct strobe_missing *missing,
+ * preloaded library records) is not NULL, whether nothing can be preloaded into it, or its hooks are its own. True: one of these was said. */
+bool strobe_recorder_missing_command(struct strobe_missing *missing,
                                      struct strobe_collector *collector, const char *name,
                                      uint32_t pid, const char *preloaded);
 

@@ -32,7 +32,7 @@ struct strobe_collector_listener strobe_recorder_names_listener(struct strobe_re
 void strobe_recorder_names_end(struct strobe_recorder *r)
 {
     STROBE_ASSERT(r->collector && r->writer);
-    if (r->options.zones && !r->n_functions && !r->probes.n)
+    if (r->options.zones && !r->n_functions && !r->probes.n && !r->says_no_functions)
         strobe_recorder_say(r,
                             (struct strobe_recorder_word){.event = STROBE_RECORDER_NO_FUNCTIONS});
     struct strobe_build_store_options store = strobe_recorder_store(r);

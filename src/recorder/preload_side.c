@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "recorder/internal.h"
@@ -19,7 +20,11 @@ bool strobe_recorder_preload_find(const char *name, char *out, size_t cap)
     static const char *const places[] = {"../lib/", "../lib64/", "../" STROBE_LIBDIR "/", ""};
     char exe[PATH_MAX], path[PATH_MAX + 128], real[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    exe[n > 0 ? n : 0] = 0;
+    const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    if (n > 0)
+        exe[n] = 0;
+    else if (!started || !realpath(started, exe)) /* without /proc: as it was started */
+        return false;
     char *slash = strrchr(exe, '/');
     if (!slash)
         return false;
@@ -75,7 +80,9 @@ int strobe_recorder_preload_environment(struct strobe_recorder *r)
     const struct strobe_recorder_options *options = &r->options;
     char path[PATH_MAX], hz[16];
     bool by_timer = strobe_recorder_sample_needs_timer(r);
-    bool is_asked = options->memory || options->locks || by_timer || options->zones || has_hooks(r);
+    bool is_asked = options->memory || options->locks || by_timer || options->zones;
+    r->has_hooks = has_hooks(r);
+    is_asked = is_asked || r->has_hooks;
     bool is_wanted = is_asked && !r->takes_no_preload;
     bool is_found = is_wanted && strobe_recorder_preload_find(LIBRARY, path, sizeof path);
     if (is_wanted && !is_found)
@@ -99,6 +106,7 @@ const char *strobe_recorder_preload_what(const struct strobe_recorder *r)
     return options->memory                  ? "memory is"
            : options->locks                 ? "locks are"
            : options->zones && !r->probes.n ? "functions are"
+           : r->has_hooks                   ? "functions are"
            : r->timer_hz                    ? "stack samples are"
                                             : NULL;
 }

@@ -67,11 +67,64 @@ bool strobe_program_has_client(const char *path, bool *is_known)
     return has_text(path, marks, 2, is_known);
 }
 
+#define HOOK "__cyg_profile_func_enter"
+
 bool strobe_program_has_hooks(const char *path)
 {
-    static const char *const hook = "__cyg_profile_func_enter";
+    static const char *const hook = HOOK;
     bool is_known;
     return has_text(path, &hook, 1, &is_known);
+}
+
+/* A section of the file whose head is `at` bytes into it. NULL: it is not in the file. */
+static const unsigned char *read_section(const unsigned char *bytes, size_t n, uint64_t at,
+                                         Elf64_Shdr *out)
+{
+    if (at > n || n - at < sizeof *out)
+        return NULL;
+    memcpy(out, bytes + at, sizeof *out);
+    return out->sh_offset <= n && out->sh_size <= n - out->sh_offset ? bytes + out->sh_offset
+                                                                     : NULL;
+}
+
+/* Whether a table of symbols defines the hook. */
+static bool defines_hook(const unsigned char *symbols, uint64_t n_bytes, const char *names,
+                         uint64_t n_names)
+{
+    for (uint64_t at = 0; n_bytes - at >= sizeof(Elf64_Sym); at += sizeof(Elf64_Sym)) {
+        Elf64_Sym symbol;
+        memcpy(&symbol, symbols + at, sizeof symbol);
+        if (symbol.st_shndx != SHN_UNDEF && symbol.st_name < n_names &&
+            n_names - symbol.st_name >= sizeof HOOK &&
+            !memcmp(names + symbol.st_name, HOOK, sizeof HOOK))
+            return true;
+    }
+    return false;
+}
+
+bool strobe_program_owns_hooks(const char *path)
+{
+    size_t n;
+    const unsigned char *bytes = map_file(path, &n);
+    Elf64_Ehdr head = {0};
+    bool found = false;
+    if (bytes && n >= sizeof head && !memcmp(bytes, ELFMAG, SELFMAG) &&
+        bytes[EI_CLASS] == ELFCLASS64)
+        memcpy(&head, bytes, sizeof head);
+    for (unsigned i = 0; head.e_shoff < n && i < head.e_shnum && !found; i++) {
+        Elf64_Shdr table, texts;
+        const unsigned char *symbols =
+            read_section(bytes, n, head.e_shoff + i * sizeof table, &table);
+        if (!symbols || (table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) ||
+            table.sh_link >= head.e_shnum)
+            continue;
+        const unsigned char *names =
+            read_section(bytes, n, head.e_shoff + table.sh_link * sizeof texts, &texts);
+        found = names && defines_hook(symbols, table.sh_size, (const char *)names, texts.sh_size);
+    }
+    if (bytes)
+        munmap((void *)bytes, n);
+    return found;
 }
 
 bool strobe_program_throws(const char *path)

@@ -16,6 +16,9 @@ bool strobe_program_has_client(const char *path, bool *is_known);
 /* Whether its functions call hooks: it was built with -finstrument-functions. */
 bool strobe_program_has_hooks(const char *path);
 
+/* Whether it has such hooks itself: nothing that is preloaded takes their place. */
+bool strobe_program_owns_hooks(const char *path);
+
 /* Whether exceptions are thrown in it, or by it: it has what goes through stacks frame by frame, or asks for it. */
 bool strobe_program_throws(const char *path);
 /* The loader that runs it. False: it needs none, or is no program. */

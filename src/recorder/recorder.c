@@ -329,8 +329,9 @@ enum strobe_err strobe_recorder_start(struct strobe_recorder *r)
     STROBE_ASSERT(r->collector && r->writer && r->threads_run);
     strobe_recorder_move(r, STROBE_RECORDER_RECORDING);
     if (options->command)
-        strobe_recorder_missing_command(&r->missing, r->collector, options->command[0],
-                                        (uint32_t)r->child, strobe_recorder_preload_what(r));
+        r->says_no_functions =
+            strobe_recorder_missing_command(&r->missing, r->collector, options->command[0],
+                                            (uint32_t)r->child, strobe_recorder_preload_what(r));
     return STROBE_OK;
 }
 

@@ -221,7 +221,7 @@ static int signals(int n, int flags)
 static sigjmp_buf again;
 static volatile int n_left, n_calls, is_jumping;
 
-void on_timer(int number)
+APART void on_timer(int number)
 {
     handled(number);
     n_left--;
@@ -241,7 +241,9 @@ static int interrupts(int n, int flags, int jumps)
     action.sa_flags = flags;
     stack.ss_sp = other;
     stack.ss_size = sizeof other;
-    n_left = n;
+    n_left = n + 1;
+    on_timer(0); /* no name is looked up any more when it is interrupted */
+    n_calls += branch(1) ? 2 : 0;
     is_jumping = jumps;
     sigaltstack(&stack, NULL);
     sigaction(SIGALRM, &action, NULL);
@@ -253,7 +255,7 @@ static int interrupts(int n, int flags, int jumps)
     }
     setitimer(ITIMER_REAL, &never, NULL);
     signal(SIGALRM, SIG_IGN);
-    fprintf(stderr, "handlers %d, calls %d\n", n - n_left, n_calls);
+    fprintf(stderr, "handlers %d, calls %d\n", n + 1 - n_left, n_calls);
     return n;
 }
 

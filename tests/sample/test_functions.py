@@ -259,6 +259,26 @@ class Patterns(SampleTest):
         self.assertEqual(ran.code, 0, ran.err)
         self.assertIn("--zone: no function became a zone", ran.err)
 
+    def test_a_program_whose_hooks_are_not_ours_is_named_once(self):
+        hooks = os.path.join(self.dir, "own.c")
+        with open(hooks, "w", encoding="utf-8") as file:
+            file.write("void __cyg_profile_func_enter(void *a, void *b) { }\nvoid __cyg_profile_func_exit(void *a, void *b) { }\nint main(void) { return 0; }\n")
+        own, static = build("gcc", source=hooks, language="c"), build("gcc", *HOOKS, "-static", language="c")
+        for program, why in ((own, "hooks of its own"), (static, "linked statically")):
+            for options in ((), ("--zone", "*")):
+                ran = self.record(program, "tree", "2", options=("--no-sample", *options), whole=False)
+                self.assertEqual((ran.code, ran.err.count("functions are not recorded"), why in ran.err), (0, 1, True), ran.err)
+                self.assertNotIn("no function became a zone", ran.err)
+
+    @unittest.skipIf(os.geteuid(), "mounts are root's")
+    def test_without_proc_functions_are_zones(self):
+        program, trace = build("gcc", *HOOKS, language="c"), self.path("bare.strobe")
+        ran = subprocess.run(["unshare", "-m", "sh", "-c", 'umount -l /proc && exec "$@"', "sh", harness.STROBE, "record", "--no-sample", "-o", trace, "--",
+                              program, "tree", "3"], capture_output=True, text=True, check=False)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertNotIn("is not beside", ran.stderr)
+        self.assertEqual(len(self.rows(trace, "zones")), 11)  # main, tree, 3 branches, 6 leaves: by their addresses
+
     @unittest.skipUnless(platform.machine() == "x86_64", "the loader is made of x86-64's system calls")
     def test_looking_for_libraries_runs_nothing_of_the_program(self):
         """By a loader that runs the program whatever the environment says, unless it is asked for a list."""

@@ -137,9 +137,12 @@ class Programs(SampleTest):
             os.unlink(name)
         stacks = [functions(row) for row in rows if "made at run time" in functions(row)]
         self.assertGreater(len(stacks), 150)
-        self.assertTrue(all("jit" in stack and "main" in stack for stack in stacks))
+        # no table describes the code: a sample between its push and the frame that this begins, or behind the frame, has no caller, and counts as cut
+        whole = [stack for stack in stacks if "jit" in stack and "main" in stack]
+        self.assertGreater(len(whole), 0.97 * len(stacks))
+        self.assertEqual(ran.trace.dropped().get(STACK_CUT, 0), len(stacks) - len(whole))
         self.assertNotIn("another one", {name for row in rows for name in functions(row)})
-        self.assertFalse({STACK_CUT, STACK_SHORT} & set(ran.trace.dropped()))
+        self.assertNotIn(STACK_SHORT, ran.trace.dropped())
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "the code is x86-64's")
     def test_code_that_is_made_at_run_time_has_the_names_of_its_dump(self):

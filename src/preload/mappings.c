@@ -1,8 +1,11 @@
-/* mappings.c - which file an address belongs to, asked of the kernel: /proc/self/maps. The loader knows too (dl_iterate_phdr), but behind a
+/* mappings.c - which file an address belongs to, asked of the kernel (/proc/self/maps), and the bytes of that file. The loader knows too (dl_iterate_phdr), but behind a
  * lock, and a thread that has it may wait for one that was interrupted here. So nothing is asked of the C library.
  * SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -94,4 +97,32 @@ bool strobe_preload_find_mapping(uint64_t pc, char *room, size_t n_room,
     out->end = is_found ? out->start : UINT64_MAX;
     out->start = gap;
     return false;
+}
+
+/* No descriptor stays open. */
+static const uint8_t *map_open(long fd, uint64_t *n_bytes)
+{
+    struct stat status = {0};
+    long at = -1;
+    if (fd < 0)
+        return NULL;
+    if (!fstat((int)fd, &status) && S_ISREG(status.st_mode) && status.st_size > 0)
+        at = syscall(SYS_mmap, NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0L);
+    syscall(SYS_close, fd);
+    *n_bytes = (uint64_t)status.st_size;
+    return at == -1 ? NULL : (const uint8_t *)at;
+}
+
+const uint8_t *strobe_preload_map_file(const char *path, uint64_t *n_bytes)
+{
+    return map_open(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), n_bytes);
+}
+
+const uint8_t *strobe_preload_map_code(const struct strobe_preload_file *file, uint64_t *n_bytes)
+{
+    const uint8_t *bytes = strobe_preload_map_file(file->path, n_bytes);
+    uint64_t entry = getauxval(AT_ENTRY);
+    if (bytes || entry < file->start || entry >= file->end)
+        return bytes;
+    return map_open(strobe_preload_open_own("exe"), n_bytes);
 }

@@ -8,11 +8,7 @@
  *
  * Nothing is read that is not known to be readable. x86-64 has rows; elsewhere frame pointers alone.  SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -165,34 +161,6 @@ void strobe_preload_stack_mend(void)
 }
 
 /* ---- modules ---- */
-
-/* No descriptor stays open. */
-static const uint8_t *map_open(long fd, uint64_t *n_bytes)
-{
-    struct stat status;
-    long at = -1;
-    if (fd < 0)
-        return NULL;
-    if (!fstat((int)fd, &status) && S_ISREG(status.st_mode) && status.st_size > 0)
-        at = syscall(SYS_mmap, NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0L);
-    syscall(SYS_close, fd);
-    *n_bytes = (uint64_t)status.st_size;
-    return at == -1 ? NULL : (const uint8_t *)at;
-}
-
-const uint8_t *strobe_preload_map_file(const char *path, uint64_t *n_bytes)
-{
-    return map_open(syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0), n_bytes);
-}
-
-const uint8_t *strobe_preload_map_code(const struct strobe_preload_file *file, uint64_t *n_bytes)
-{
-    const uint8_t *bytes = strobe_preload_map_file(file->path, n_bytes);
-    uint64_t entry = getauxval(AT_ENTRY);
-    if (bytes || entry < file->start || entry >= file->end)
-        return bytes;
-    return map_open(strobe_preload_open_own("exe"), n_bytes);
-}
 
 static uint64_t now_s(void)
 {

@@ -98,6 +98,9 @@ void emit_op(uint32_t id, bool is_first)
     {
         STROBE_SCOPE("CompileProgram");
         STROBE_SCOPE("OwnChild");
+        volatile int n = 0; // so that it takes some time
+        while (n < 2000)
+            n = n + 1;
     }
     std::string head = "`TT_DNN_DEVICE_OP: \"moves\", 7, 0, " +
                        std::string(is_first ? "false" : "true") + ", " + std::to_string(id << 10);

@@ -107,7 +107,7 @@ static struct group *group_of(struct sums *sums, const struct strobe_batch *batc
     return find_group(sums, &key);
 }
 
-/* The group of a zone, by its slot where that says all: of zones that were not renamed, unless depths are told apart. */
+/* The group of a zone, by its slot where that says all: of zones that were not renamed, unless depths are kept separate. */
 static struct group *group_by_slot(struct sums *sums, const struct strobe_batch *batch,
                                    const struct strobe_zone_row *zone, int64_t track)
 {

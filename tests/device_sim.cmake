@@ -6,6 +6,9 @@ if(TARGET strobe-device-add AND NOT STROBE_SANITIZE)
     target_link_libraries(device_churn PRIVATE strobe_device_lib_shared)
     add_executable(device_pair ${CMAKE_CURRENT_LIST_DIR}/device_sim/pair.c)
     target_link_libraries(device_pair PRIVATE strobe_device_lib_shared)
+    add_executable(device_sim_truth ${CMAKE_CURRENT_LIST_DIR}/device_sim/truth.c)
+    target_include_directories(device_sim_truth PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/kernel)
+    target_link_libraries(device_sim_truth PRIVATE strobe_device_host)
     add_test(NAME device/example COMMAND strobe-device-add 3)
     set_tests_properties(device/example PROPERTIES TIMEOUT 300
         PASS_REGULAR_EXPRESSION "262144 words in 256 tiles on 8x8 cores: 0 wrong; 6720 markers, 0 dropped"
@@ -16,13 +19,14 @@ if(TARGET strobe-device-add AND NOT STROBE_SANITIZE)
     add_test(NAME device/run_files COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_run_files.py ${CMAKE_BINARY_DIR})
     set_tests_properties(device/run_files PROPERTIES TIMEOUT 300 DEPENDS device/example
         ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_KERNEL_CACHE=${STROBE_TEST_KERNELS}")
-    foreach(name death faults sessions choice tracy_view flows variables links)
+    foreach(name death faults sessions choice tracy_view flows variables links clock)
         add_test(NAME device/${name} COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_${name}.py ${CMAKE_BINARY_DIR})
         set_tests_properties(device/${name} PROPERTIES TIMEOUT 1200 DEPENDS device/example ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel")
     endforeach()
+    add_test(NAME device/clock_1000 COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_clock.py ${CMAKE_BINARY_DIR} 1000)
     add_test(NAME device/ledger COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_ledger.py ${CMAKE_BINARY_DIR})
     add_test(NAME device/death_50 COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_death.py ${CMAKE_BINARY_DIR})
-    set_tests_properties(device/ledger device/death_50 PROPERTIES TIMEOUT 3600 LABELS full DEPENDS device/example
+    set_tests_properties(device/ledger device/death_50 device/clock_1000 PROPERTIES TIMEOUT 3600 LABELS full DEPENDS device/example
         ENVIRONMENT "STROBE_KERNEL_DIR=${PROJECT_SOURCE_DIR}/kernel;STROBE_DEATH_ROUNDS=50")
     add_test(NAME device/seed COMMAND ${STROBE_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/device_sim/test_seed.py ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})
     set_tests_properties(device/seed PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77)

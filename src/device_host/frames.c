@@ -12,9 +12,10 @@
 #include "device_host/records.h"
 
 #define CLOCK_EVERY_NS 10000000
-#define SYNC_SAMPLES   249        /* as many as tt-metal takes */
-#define MOST_FACTS     (1u << 20) /* words of descriptions that are kept for later listeners */
-#define FRAME_ROOM     8192
+enum { REFERENCE_SAMPLES = 8, CORE_SAMPLES = 2, FIRST_BURSTS = 8 };
+#define SYNC_SAMPLES 249        /* as many as tt-metal takes */
+#define MOST_FACTS   (1u << 20) /* words of descriptions that are kept for later listeners */
+#define FRAME_ROOM   8192
 
 static uint32_t low(uint64_t value)
 {
@@ -119,20 +120,31 @@ void strobe_frames_link(struct strobe_device *device, uint32_t other, uint32_t n
     send(device, sizeof frame / 4, STROBE_EXT_LINK, 0);
 }
 
+/* Of every core, and more of the one that all others are compared with, which comes first. */
+static void send_burst(struct strobe_device *device)
+{
+    struct strobe_device_core_place place;
+    uint32_t reference = device->backend->reference;
+    int is_core = !device->backend->core(device->unit, reference, &place);
+    uint32_t named = is_core ? place.y << 16 | place.x : STROBE_CORE_NONE;
+    send_clock(device, reference, named);
+    for (uint32_t i = 0; i < device->n_cores; i++)
+        if (i != reference && !device->backend->core(device->unit, i, &place))
+            for (int k = 0; k < CORE_SAMPLES; k++)
+                send_clock(device, i, place.y << 16 | place.x);
+    for (int i = 1; i < REFERENCE_SAMPLES; i++)
+        send_clock(device, reference, named);
+}
+
 void strobe_frames_clocks(struct strobe_device *device, int now)
 {
     uint64_t ns = strobe_worker_host_ns(device, 0);
     if (!now && ns - device->clocks_read_ns < CLOCK_EVERY_NS)
         return;
+    /* at first often: what is mapped of a core is mapped by what was known of its origin then */
+    for (int n = device->clocks_read_ns ? 1 : FIRST_BURSTS; n; n--)
+        send_burst(device);
     device->clocks_read_ns = ns;
-    struct strobe_device_core_place place;
-    uint32_t reference = device->backend->reference;
-    int is_core = !device->backend->core(device->unit, reference, &place);
-    for (int i = 0; i < 8; i++)
-        send_clock(device, reference, is_core ? place.y << 16 | place.x : STROBE_CORE_NONE);
-    for (uint32_t i = 0; i < device->n_cores; i++)
-        if (i != reference && !device->backend->core(device->unit, i, &place))
-            send_clock(device, i, place.y << 16 | place.x);
 }
 
 /* What the device says it is: what ARCH_NAME says it stands in for, for tools that know chips alone; else what it is. */

@@ -8,11 +8,15 @@
 #include "base/array.h"
 #include "base/assert.h"
 
-static const double knot_ns = 2e6; /* between two knots, at least */
-enum { trips_known = 5 };          /* samples before it is known what a short round trip is */
+static const double knot_ns = 2e6;        /* between two knots, at least */
+static const double burst_ns = 1e6;       /* samples this near to each other are of one burst */
+enum { burst_samples = 8 };               /* of the reference: a burst that is whole */
+enum { samples_known = 5 };               /* before it is known what a good one is */
+static const double first_ns = 5e6;       /* samples this near to the first are the first ones */
+static const double patience_ns = 2e9;    /* so long a knot as good as the others is waited for */
+static const double forget = 1.02;        /* what the narrowest sample was, one by one */
+static const double known = 2e-4;         /* bounds of the rate are this near: it is measured */
 static const double drift_unknown = 1e-3; /* before the frequency is measured */
-static const uint64_t latest_ns =
-    5000000; /* samples this far from each other are not the same for the end */
 static const double guess_error_ns = 5e6; /* how long a frame is on its way */
 
 void strobe_device_axis_init(struct strobe_device_axis *clock,
@@ -48,86 +52,33 @@ static struct strobe_device_core_clock *core_at(struct strobe_device_axis *clock
     return &clock->cores[core];
 }
 
-/* ---- the line ---- */
-
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Whether a round trip is a short one: not above the median of the last ones, which it is one of, nor twice as long as the shortest. */
-static bool is_short(struct strobe_device_axis *clock, uint64_t trip)
-{
-    uint64_t sorted[STROBE_DEVICE_CLOCK_KEPT];
-    clock->trips[clock->n_trips++ % STROBE_DEVICE_CLOCK_KEPT] = trip;
-    uint64_t n =
-        clock->n_trips < STROBE_DEVICE_CLOCK_KEPT ? clock->n_trips : STROBE_DEVICE_CLOCK_KEPT;
-    STROBE_ASSERT(n && n <= STROBE_DEVICE_CLOCK_KEPT);
-    memcpy(sorted, clock->trips, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_value);
-    return n >= trips_known && trip <= sorted[n / 2] && trip <= 2 * sorted[0];
-}
-
-/* The line through the last good samples at `time`: host ns since first_ns. Also measures the frequency. */
-static double line_at(struct strobe_device_axis *clock, int64_t time)
-{
-    uint64_t n =
-        clock->n_good < STROBE_DEVICE_CLOCK_KEPT ? clock->n_good : STROBE_DEVICE_CLOCK_KEPT;
-    double sx = 0, sy = 0, sxx = 0, sxy = 0;
-    STROBE_ASSERT(n && n <= STROBE_DEVICE_CLOCK_KEPT);
-    for (uint64_t i = 0; i < n; i++) {
-        double x = (double)(clock->good[i].time - time), y = clock->good[i].mid_ns;
-        sx += x;
-        sy += y;
-    }
-    double mx = sx / (double)n, my = sy / (double)n;
-    for (uint64_t i = 0; i < n; i++) {
-        double x = (double)(clock->good[i].time - time) - mx, y = clock->good[i].mid_ns - my;
-        sxx += x * x;
-        sxy += x * y;
-    }
-    double slope = sxx > 0 ? sxy / sxx : clock->cycle_ns;
-    if (fabs(slope / clock->cycle_ns - 1) >
-        0.1) /* a clock that does not keep what was measured before */
-        slope = clock->cycle_ns;
-    else if (n >= 8)
-        clock->cycle_ns = slope;
-    return my - slope * mx;
-}
-
 /* ---- origins ---- */
 
-static void sample_core(struct strobe_device_core_clock *core, uint64_t cycles, uint64_t before_ns,
-                        uint64_t after_ns)
+/* Ticks since the first sample's. */
+static double ticks_of(const struct strobe_device_axis *clock, uint64_t tick)
 {
-    uint64_t trip = after_ns - before_ns + 1;
-    STROBE_ASSERT(trip); /* a reading is no shorter than nothing */
-    if (core->is_fixed || (core->trip_ns && core->trip_ns <= trip))
-        return;
-    core->cycles = cycles;
-    core->mid_ns = before_ns + (after_ns - before_ns) / 2;
-    core->trip_ns = trip;
+    return (double)(int64_t)(tick - clock->first_tick);
 }
 
-/* Found when it is first needed, and final as soon as there is a knot behind the sample. */
-static void find_origin(struct strobe_device_axis *clock, struct strobe_device_core_clock *core)
+static double half_ns(const struct strobe_device_axis *clock, const struct strobe_clock_band *band)
 {
-    STROBE_ASSERT(core->trip_ns && clock->map.n_pieces); /* it was sampled, and there is a map */
-    uint64_t tick = clock->host.tick_at(clock->host.context, core->mid_ns);
-    int64_t common = strobe_clock_map_time(&clock->map, tick);
-    core->origin = (int64_t)core->cycles - (common - clock->base);
-    core->is_fixed = (int64_t)(clock->knot_tick - tick) >= 0;
+    return (band->high - band->low) / 2 * clock->host.tick_ns;
+}
+
+static uint64_t middle_of(const struct strobe_device_axis *clock,
+                          const struct strobe_clock_band *band)
+{
+    return clock->first_tick + (uint64_t)(int64_t)((band->low + band->high) / 2);
 }
 
 /* What is not known of the cores' origins, at the worst. */
 static double origin_error(const struct strobe_device_axis *clock)
 {
-    uint64_t trip = 0;
+    double most = clock->own.band.is_there ? half_ns(clock, &clock->own.band) : 0;
     for (uint32_t i = 0; i < clock->n_cores; i++)
-        if (clock->cores[i].trip_ns > trip)
-            trip = clock->cores[i].trip_ns;
-    return trip ? (double)trip / 2 + clock->first_error : 0;
+        if (clock->cores[i].band.is_there)
+            most = fmax(most, half_ns(clock, &clock->cores[i].band));
+    return most;
 }
 
 static int by_origin(const void *a, const void *b)
@@ -168,12 +119,146 @@ enum strobe_err strobe_device_axis_skew(const struct strobe_device_axis *clock,
 
 /* ---- knots ---- */
 
-static void set_knot(struct strobe_device_axis *clock, int64_t time, uint64_t tick, double error)
+/* A piece of the map before it is one. */
+struct line {
+    int64_t from;
+    uint64_t tick;
+    double scale;
+};
+
+static double line_at(const struct strobe_device_axis *clock, const struct line *line, int64_t time)
+{
+    return ticks_of(clock, line->tick) + (double)(time - line->from) * line->scale;
+}
+
+/* How far the line may be from the truth at a time, in ticks, by one band of a core. */
+static double off_at(const struct strobe_device_axis *clock, const struct line *line,
+                     const struct strobe_device_core_clock *core,
+                     const struct strobe_clock_band *band, int64_t time)
+{
+    double at = line_at(clock, line, time);
+    struct strobe_clock_band own =
+        strobe_clock_band_at(band, time - clock->base + core->origin, &clock->rate);
+    return fmax(at - own.low, own.high - at);
+}
+
+/* How far a core's times may be from the truth between the line's begin and the knot. */
+static double core_error(const struct strobe_device_axis *clock, const struct line *line,
+                         const struct strobe_device_core_clock *core)
+{
+    if (!core->band.is_there || !core->has_origin)
+        return 0;
+    if (line->from >= clock->knot)
+        return off_at(clock, line, core, &core->band, line->from);
+    return fmax(
+        off_at(clock, line, core, core->was.is_there ? &core->was : &core->band, line->from),
+        off_at(clock, line, core, &core->band, clock->knot));
+}
+
+static double line_error(const struct strobe_device_axis *clock, const struct line *line)
+{
+    double most = core_error(clock, line, &clock->own);
+    for (uint32_t i = 0; i < clock->n_cores; i++)
+        most = fmax(most, core_error(clock, line, &clock->cores[i]));
+    STROBE_ASSERT(most >= 0);
+    return most * clock->host.tick_ns;
+}
+
+/* A sample of a clock. */
+static void narrow(struct strobe_device_axis *clock, struct strobe_device_core_clock *core,
+                   int64_t cycles, double low, double high)
+{
+    double outside = strobe_clock_band_narrow(&core->band, cycles, low, high, &clock->rate);
+    clock->outside_ns = fmax(clock->outside_ns, outside * clock->host.tick_ns);
+}
+
+/* A core's clock is ahead of the reference's by as much for ever: what a sample of it says of that, where `by` was the reference's band. */
+static void narrow_origin(const struct strobe_device_axis *clock,
+                          struct strobe_device_core_clock *core,
+                          const struct strobe_clock_band *sample,
+                          const struct strobe_clock_band *by)
+{
+    double after = sample->high - by->low, before = sample->low - by->high; /* ticks */
+    double most = after / (after >= 0 ? clock->rate.low : clock->rate.high);
+    double least = before / (before >= 0 ? clock->rate.high : clock->rate.low);
+    int64_t since = sample->cycles - by->cycles;
+    double at = (double)(since - core->near);
+    bool is_known = core->near_low < core->near_high;
+    double low = is_known ? fmax(core->near_low, at - most) : 0;
+    double high = is_known ? fmin(core->near_high, at - least) : 0;
+    if (low >= high) { /* nothing is known yet, or it was reset alone */
+        core->near = since;
+        low = -most;
+        high = -least;
+    }
+    core->near_low = low;
+    core->near_high = high;
+}
+
+static double width(const struct strobe_clock_band *band)
+{
+    return band->high - band->low;
+}
+
+static void sample_core(struct strobe_device_axis *clock, struct strobe_device_core_clock *core,
+                        const struct strobe_clock_band *sample)
+{
+    const struct strobe_clock_band *own = &clock->own.band;
+    narrow(clock, core, sample->cycles, sample->low, sample->high);
+    if (!own->is_there)
+        return;
+    narrow_origin(clock, core, sample, own);
+    if (!core->seen.is_there ||
+        width(sample) + width(own) < width(&core->seen) + width(&core->by)) {
+        core->seen = *sample;
+        core->by = *own;
+    }
+}
+
+/* The reference's band, by the core's origin, is a band of the core too. */
+static void tie_band(struct strobe_device_axis *clock, const struct strobe_device_core_clock *core,
+                     struct strobe_clock_band *band, const struct strobe_clock_band *reference)
+{
+    double nominal = (clock->rate.low + clock->rate.high) / 2;
+    double near = (double)(core->origin - core->near);
+    double outside = strobe_clock_band_narrow(
+        band, reference->cycles + core->origin,
+        reference->low + (near - core->near_high) * nominal - 1,
+        reference->high + (near - core->near_low) * nominal + 1, &clock->rate);
+    clock->outside_ns = fmax(clock->outside_ns, outside * clock->host.tick_ns);
+}
+
+/* The middle of what is known of it. */
+static void set_origin(struct strobe_device_core_clock *core)
+{
+    STROBE_ASSERT(core->near_low < core->near_high && !core->is_fixed);
+    core->origin = core->near + (int64_t)round((core->near_low + core->near_high) / 2);
+    core->has_origin = true;
+}
+
+/* At a knot. Where a core was not read for long, its own band got wide: the reference's, by its origin, is its band too. */
+static void tie_core(struct strobe_device_axis *clock, struct strobe_device_core_clock *core)
+{
+    if (!core->seen.is_there)
+        return;
+    narrow_origin(clock, core, &core->seen, &core->by); /* the rate is known better than then */
+    if (!core->is_fixed)
+        set_origin(core);
+    tie_band(clock, core, &core->band, &clock->own.band);
+    if (core->was.is_there && clock->own.was.is_there)
+        tie_band(clock, core, &core->was, &clock->own.was);
+}
+
+/* The bands are those of a knot. */
+static void set_knot(struct strobe_device_axis *clock, int64_t time, uint64_t tick)
 {
     clock->knot = time;
     clock->knot_tick = tick;
-    clock->knot_error = error;
-    clock->left.is_there = false;
+    clock->n_burst = 0;
+    clock->outside_ns = 0;
+    clock->own.was = clock->own.band;
+    for (uint32_t i = 0; i < clock->n_cores; i++)
+        clock->cores[i].was = clock->cores[i].band;
 }
 
 /* Where the piece that leads to a new knot begins: at the last knot, unless something behind it was mapped already. */
@@ -188,100 +273,109 @@ static bool piece_begin(const struct strobe_device_axis *clock, int64_t *time, u
     return *time > strobe_clock_map_last(&clock->map)->time;
 }
 
-/* Where the piece from `from` leads to: the knot; or, where the knot is nearer than the last one is away from it, or lies behind what was mapped
- * already, the place where the clock will be as long after. A slope that mends in a short time what went wrong in a long one would be kept
- * until the next knot, and be further off there each time. Returns the ns by which `from` is off. */
-static double aim(const struct strobe_device_axis *clock, int64_t from, int64_t apart,
-                  int64_t *time, double *ticks)
+/* The line from `from` to the knot; or, where the knot is nearer than the last one is away from it, or lies behind what was mapped already, to the place
+ * where the clock will be as long after. A slope that mends in a short time what went wrong in a long one would be kept until the next knot, and be
+ * further off there each time. */
+static struct line line_to(const struct strobe_device_axis *clock, int64_t from, uint64_t from_tick,
+                           int64_t apart)
 {
-    double nominal = clock->cycle_ns / clock->host.tick_ns, since = (double)(*time - from);
+    double nominal = clock->cycle_ns / clock->host.tick_ns;
+    double since = (double)(clock->knot - from);
+    double ticks = (double)(int64_t)(clock->knot_tick - from_tick);
     double least = fmax(knot_ns / clock->cycle_ns, (double)apart);
-    if (since >= least)
-        return 0;
-    double off = *ticks - since * nominal;
-    *ticks += (least - since) * nominal;
-    *time = from + (int64_t)least;
-    return fabs(off) * clock->host.tick_ns;
+    if (since < least) {
+        ticks += (least - since) * nominal;
+        since = least;
+    }
+    double scale = ticks / since; /* within bounds: else time would be stretched */
+    scale = fmin(fmax(scale, nominal / 2), nominal * 2);
+    STROBE_ASSERT(scale > 0);
+    return (struct line){from, from_tick, scale};
 }
 
 /* The piece from what was mapped to this knot; false: there is none, the knot stands alone. */
-static bool next_knot(struct strobe_device_axis *clock, int64_t time, uint64_t tick, double error)
+static bool next_knot(struct strobe_device_axis *clock, int64_t time, uint64_t tick)
 {
     int64_t from;
     uint64_t from_tick;
-    double nominal = clock->cycle_ns / clock->host.tick_ns;
-    double most = error > clock->knot_error ? error : clock->knot_error;
     bool begins = piece_begin(clock, &from, &from_tick);
-    if (!clock->map.n_pieces)
-        clock->first_error = most;
     int64_t apart = clock->knot == INT64_MIN ? 0 : time - clock->knot;
-    set_knot(clock, time, tick, error);
-    if (!begins)
-        return false;
-    double ticks = (double)(int64_t)(tick - from_tick);
-    most += aim(clock, from, apart, &time, &ticks);
-    double scale = ticks / (double)(time - from);
-    if (scale < nominal / 2 ||
-        scale > nominal * 2) { /* time would be stretched: what is off goes into the error */
-        scale = scale < nominal / 2 ? nominal / 2 : nominal * 2;
-        most += fabs(ticks - (double)(time - from) * scale) * clock->host.tick_ns;
+    if (begins) {
+        clock->knot = time;
+        clock->knot_tick = tick;
+        struct line line = line_to(clock, from, from_tick, apart);
+        for (uint32_t i = 0; i < clock->n_cores; i++)
+            tie_core(clock, &clock->cores[i]);
+        strobe_clock_map_add(&clock->map, from, from_tick, line.scale,
+                             line_error(clock, &line) + clock->outside_ns);
     }
-    STROBE_ASSERT(scale > 0 && most >= 0 && time > from);
-    strobe_clock_map_add(&clock->map, from, from_tick, scale,
-                         most + origin_error(clock) + clock->host.error_ns);
-    return true;
+    set_knot(clock, time, tick);
+    return begins;
 }
 
-/* Remember a sample for the begin and for the end: the shortest of the first ones, and of the latest. */
-static void keep_spare(struct strobe_device_axis *clock, int64_t time, uint64_t before_ns,
-                       uint64_t after_ns)
+/* The burst is over: its band is a knot, and the rate is known better. True: there is a new piece. */
+static bool end_burst(struct strobe_device_axis *clock)
 {
-    struct strobe_device_spare *first = &clock->first, *left = &clock->left;
-    const struct strobe_device_spare spare = {true, time, before_ns, after_ns};
-    uint64_t trip = after_ns - before_ns;
+    const struct strobe_clock_band *band = &clock->own.band;
+    STROBE_ASSERT(band->is_there);
+    if (!strobe_clock_rate_see(&clock->rate, band)) /* it took another rate */
+        clock->outside_ns = fmax(clock->outside_ns, half_ns(clock, band));
+    if (clock->rate.high - clock->rate.low < known * clock->rate.low)
+        clock->cycle_ns = (clock->rate.low + clock->rate.high) / 2 * clock->host.tick_ns;
+    if (clock->knot == INT64_MIN &&
+        (double)(band->cycles - clock->first.cycles) * clock->cycle_ns >= knot_ns) {
+        /* what was before the first burst's end has a proof too */
+        clock->knot = clock->base + clock->first.cycles;
+        clock->knot_tick = middle_of(clock, &clock->first);
+        clock->own.was = clock->first;
+    }
+    return next_knot(clock, clock->base + band->cycles, middle_of(clock, band));
+}
+
+static void keep_first(struct strobe_device_axis *clock, const struct strobe_clock_band *sample)
+{
+    const struct strobe_clock_band *first = &clock->first;
     if (!first->is_there ||
-        (before_ns <= first->after_ns + latest_ns && trip < first->after_ns - first->before_ns))
-        *first = spare;
-    if (!left->is_there || before_ns > left->after_ns + latest_ns ||
-        trip <= left->after_ns - left->before_ns)
-        *left = spare;
+        ((double)(sample->cycles - first->cycles) * clock->cycle_ns < first_ns &&
+         sample->high - sample->low < first->high - first->low))
+        clock->first = *sample;
 }
 
-/* A spare sample as a knot, as good as it is. True: there is a new piece. */
-static bool knot_of(struct strobe_device_axis *clock, const struct strobe_device_spare *spare)
+/* Whether the band is worth a knot: as narrow as others were, or long waited for. */
+static bool is_good(const struct strobe_device_axis *clock)
 {
-    uint64_t half = (spare->after_ns - spare->before_ns + 1) / 2;
-    STROBE_ASSERT(spare->is_there && spare->before_ns <= spare->after_ns);
-    return next_knot(clock, spare->time,
-                     clock->host.tick_at(clock->host.context, spare->before_ns + half),
-                     (double)half);
+    const struct strobe_clock_band *band = &clock->own.band;
+    int64_t since = clock->knot == INT64_MIN ? clock->first.cycles : clock->knot - clock->base;
+    if ((double)(band->cycles - since) * clock->cycle_ns >= patience_ns)
+        return true;
+    return clock->n_samples >= samples_known && half_ns(clock, band) <= 2 * clock->least_ns;
 }
 
-static bool sample_reference(struct strobe_device_axis *clock, int64_t time, uint64_t before_ns,
-                             uint64_t after_ns)
+static bool sample_reference(struct strobe_device_axis *clock, int64_t cycles, double low,
+                             double high)
 {
-    uint64_t trip = after_ns - before_ns;
-    STROBE_ASSERT(after_ns >= before_ns); /* checked */
-    keep_spare(clock, time, before_ns, after_ns);
-    if (!is_short(clock, trip))
-        return false;
-    if (!clock->n_good)
-        clock->first_ns = before_ns;
-    double before = (double)(int64_t)(before_ns - clock->first_ns), after = before + (double)trip;
-    clock->good[clock->n_good++ % STROBE_DEVICE_CLOCK_KEPT] =
-        (struct strobe_device_good){time, (before + after) / 2, trip};
-    if (clock->knot != INT64_MIN && (double)(time - clock->knot) * clock->cycle_ns < knot_ns)
-        return false;
-    if (clock->knot == INT64_MIN && (double)(time - clock->first.time) * clock->cycle_ns >= knot_ns)
-        knot_of(clock, &clock->first); /* what was before the first short sample has a proof too */
-    double at = line_at(clock, time);
-    at = at < before ? before : at > after ? after : at;
-    double error = after - at > at - before ? after - at : at - before;
-    STROBE_ASSERT(at >= before && at <= after &&
-                  error <= after - before); /* proven by the sample */
-    uint64_t tick =
-        clock->host.tick_at(clock->host.context, clock->first_ns + (uint64_t)(at + 0.5));
-    return next_knot(clock, time, tick, error);
+    bool is_later = clock->n_burst && (double)(cycles - clock->burst) * clock->cycle_ns >= burst_ns;
+    bool is_new = is_later && is_good(clock) && end_burst(clock);
+    narrow(clock, &clock->own, cycles, low, high);
+    keep_first(clock, &(struct strobe_clock_band){true, cycles, low, high});
+    double half = (high - low) / 2 * clock->host.tick_ns;
+    clock->least_ns = clock->n_samples++ ? fmin(half, clock->least_ns * forget) : half;
+    if (clock->knot != INT64_MIN &&
+        (double)(clock->base + cycles - clock->knot) * clock->cycle_ns < knot_ns)
+        return is_new;
+    if (!clock->n_burst++)
+        clock->burst = cycles;
+    return (clock->n_burst >= burst_samples && is_good(clock) && end_burst(clock)) || is_new;
+}
+
+static void set_reference(struct strobe_device_axis *clock, uint32_t core, uint64_t tick)
+{
+    clock->has_reference = true;
+    clock->reference = core;
+    clock->first_tick = tick;
+    clock->own = (struct strobe_device_core_clock){.has_origin = true, .is_fixed = true};
+    strobe_clock_rate_init(&clock->rate, clock->cycle_ns / clock->host.tick_ns,
+                           clock->host.tick_ns);
 }
 
 bool strobe_device_axis_sample(struct strobe_device_axis *clock, uint32_t core, uint64_t cycles,
@@ -289,33 +383,41 @@ bool strobe_device_axis_sample(struct strobe_device_axis *clock, uint32_t core, 
 {
     if (after_ns < before_ns || after_ns - before_ns > 1000000000u || cycles > INT64_MAX / 2)
         return false; /* no reading of a clock */
+    uint64_t before = clock->host.tick_at(clock->host.context, before_ns);
+    uint64_t after = clock->host.tick_at(clock->host.context, after_ns);
     if (!clock->has_reference)
-        clock->reference = core;
-    clock->has_reference = true;
+        set_reference(clock, core, before);
+    double off = 1 + clock->host.error(clock->host.context) / clock->host.tick_ns; /* 1: rounded */
+    double low = ticks_of(clock, before) - off, high = ticks_of(clock, after) + off;
+    if (low > high)
+        return false; /* the host's clock was stepped in between */
     if (core == clock->reference)
-        return sample_reference(clock, clock->base + (int64_t)cycles, before_ns, after_ns);
+        return sample_reference(clock, (int64_t)cycles, low, high);
     struct strobe_device_core_clock *at = core_at(clock, core);
     if (at)
-        sample_core(at, cycles, before_ns, after_ns);
+        sample_core(clock, at, &(struct strobe_clock_band){true, (int64_t)cycles, low, high});
     return false;
 }
 
 bool strobe_device_axis_end(struct strobe_device_axis *clock)
 {
-    const struct strobe_device_spare left = clock->left;
-    return left.is_there && (clock->knot == INT64_MIN || left.time > clock->knot) &&
-           knot_of(clock, &left);
+    const struct strobe_clock_band *band = &clock->own.band;
+    return band->is_there &&
+           (clock->knot == INT64_MIN || clock->base + band->cycles > clock->knot) &&
+           end_burst(clock);
 }
 
 void strobe_device_axis_reset(struct strobe_device_axis *clock)
 {
     int64_t latest = clock->map.n_pieces ? clock->map.latest : 0;
     clock->base = latest > clock->knot ? latest + 1 : clock->knot + 1;
-    clock->n_good = clock->n_trips = 0;
+    clock->n_burst = 0;
+    clock->n_samples = 0;
+    clock->least_ns = clock->outside_ns = 0;
     STROBE_ASSERT(!clock->n_cores || clock->cores);
     clock->has_reference = false;
     clock->knot = INT64_MIN;
-    clock->first.is_there = clock->left.is_there = false;
+    clock->first.is_there = clock->own.band.is_there = false;
     if (clock->n_cores)
         memset(clock->cores, 0, clock->n_cores * sizeof *clock->cores);
 }
@@ -325,17 +427,21 @@ bool strobe_device_axis_guess(struct strobe_device_axis *clock, uint32_t core, u
 {
     if (clock->map.n_pieces)
         return false;
-    if (clock->knot == INT64_MIN) {
-        clock->reference = core;
-        clock->has_reference = true;
-        set_knot(clock, clock->base + (int64_t)cycles, clock->host.tick_at(clock->host.context, ns),
-                 guess_error_ns);
+    double error = guess_error_ns;
+    if (clock->knot == INT64_MIN && !clock->own.band.is_there) {
+        uint64_t tick = clock->host.tick_at(clock->host.context, ns);
+        set_reference(clock, core, tick);
+        set_knot(clock, clock->base + (int64_t)cycles, tick);
+    } else {
+        if (clock->knot == INT64_MIN)
+            next_knot(clock, clock->base + clock->own.band.cycles,
+                      middle_of(clock, &clock->own.band));
+        error = origin_error(clock) + drift_unknown * knot_ns;
     }
     STROBE_ASSERT(clock->knot != INT64_MIN && !clock->map.n_pieces);
     clock->map.latest = clock->knot - 1;
-    strobe_clock_map_add(
-        &clock->map, clock->knot, clock->knot_tick, clock->cycle_ns / clock->host.tick_ns,
-        clock->knot_error + drift_unknown * knot_ns + origin_error(clock) + clock->host.error_ns);
+    strobe_clock_map_add(&clock->map, clock->knot, clock->knot_tick,
+                         clock->cycle_ns / clock->host.tick_ns, error);
     return true;
 }
 
@@ -343,10 +449,12 @@ int64_t strobe_device_axis_common(struct strobe_device_axis *clock, uint32_t cor
 {
     int64_t origin = 0;
     bool is_reference = clock->has_reference && core == clock->reference;
-    if (!is_reference && core < clock->n_cores && clock->cores[core].trip_ns) {
-        if (!clock->cores[core].is_fixed && clock->map.n_pieces)
-            find_origin(clock, &clock->cores[core]);
-        origin = clock->cores[core].origin;
+    if (!is_reference && core < clock->n_cores && clock->cores[core].seen.is_there) {
+        struct strobe_device_core_clock *at = &clock->cores[core];
+        if (!at->has_origin)
+            set_origin(at);
+        at->is_fixed = clock->map.n_pieces > 0;
+        origin = at->origin;
     }
     return clock->base + (int64_t)cycles - origin;
 }

@@ -1,12 +1,13 @@
 /* axis.h - a device's clocks on the trace's clock: one map per device, and where the clock of each core began.
  *
  * The stream carries samples: a reading of a core's clock between two readings of the host's. The first core that is sampled is the
- * reference; the device's common time is that core's, in cycles, and all cores run at one frequency. Samples of the reference with a
- * short round trip become knots; between two knots times are interpolated:
+ * reference; the device's common time is that core's, in cycles, and all cores run at one frequency. What is proven of the reference and of every other core is a band
+ * each (band.h). Behind every burst of samples the map gets a knot, in the middle of the reference's band; between two knots times are interpolated:
  *
- *     host   ┌──┐before..after      ┌──┐          the knot lies on the line through the last good samples, inside of its
- *      time  └─●┘───────────────────└●─┘          sample's interval: so its error is proven, whatever the line is worth
- *              knot                  knot
+ *     host   ┌─┐                 ┌─┐          what is stated is the furthest that a bound of any core's band is away from the map, at both knots: so it is proven for
+ *      time  │●────────────────────●│          what is mapped in between, of all cores
+ *            └─┘                 └─┘
+ *            knot                knot
  *
  * Nothing is mapped beyond the last knot while more are to come (strobe_device_axis_ready), so nothing is extrapolated. The map
  * itself, in integers, as readers compute it: build/clock_map.h.  SPDX-License-Identifier: MIT */
@@ -18,22 +19,26 @@
 
 #include "base/err.h"
 #include "build/clock_map.h"
+#include "device_record/band.h"
 
 /* How the trace's ticks follow CLOCK_MONOTONIC. */
 struct strobe_device_host {
     uint64_t (*tick_at)(void *context, uint64_t mono_ns);
-    void *context;  /* borrowed */
-    double tick_ns; /* ns per tick, nearly */
-    double error_ns;
+    double (*error)(void *context); /* ns: by how much that may be off now */
+    void *context;                  /* borrowed */
+    double tick_ns;                 /* ns per tick, nearly */
 };
 
-enum { STROBE_DEVICE_CLOCK_KEPT = 32 };
-
 struct strobe_device_core_clock {
-    uint64_t cycles, mid_ns; /* its best sample */
-    uint64_t trip_ns;        /* of that, and 1; 0: none yet */
-    int64_t origin;          /* its cycles less those of the reference at the same time */
-    bool is_fixed;           /* something was mapped with the origin: it stays */
+    struct strobe_clock_band band; /* in its own cycles */
+    struct strobe_clock_band was;  /* as it was at the last knot */
+    int64_t origin;                /* its cycles less those of the reference at the same time */
+    bool has_origin;               /* it is read, and there is a map */
+    bool is_fixed;                 /* something was mapped with the origin: it stays */
+    struct strobe_clock_band seen; /* its best sample alone, */
+    struct strobe_clock_band by;   /* and the reference's band then */
+    int64_t near;                  /* an origin that could be */
+    double near_low, near_high;    /* cycles: the origin less `near`; equal: not known */
 };
 
 struct strobe_device_axis {
@@ -41,25 +46,19 @@ struct strobe_device_axis {
     struct strobe_clock_map map;
     double cycle_ns; /* nominal at first, then as measured */
     bool has_reference;
-    uint32_t reference; /* core; UINT32_MAX: the device's own clock */
-    int64_t base;       /* common time at which the clocks of this epoch began */
-    struct strobe_device_good {
-        int64_t time;  /* common */
-        double mid_ns; /* of the host, since first_ns */
-        uint64_t trip_ns;
-    } good[STROBE_DEVICE_CLOCK_KEPT];         /* samples of the reference, as a ring */
-    uint64_t trips[STROBE_DEVICE_CLOCK_KEPT]; /* of all of its samples, likewise */
-    uint64_t n_good, n_trips;
-    uint64_t first_ns;
-    int64_t knot; /* time of the last knot */
+    uint32_t reference;  /* core; UINT32_MAX: the device's own clock */
+    int64_t base;        /* common time at which the clocks of this epoch began */
+    uint64_t first_tick; /* of this epoch's samples: what bands count from */
+    struct strobe_clock_rate rate;
+    struct strobe_device_core_clock own; /* the reference's: its origin is 0 */
+    struct strobe_clock_band first;      /* the best of its first samples, alone */
+    uint64_t n_samples;                  /* of it */
+    double least_ns;                     /* half of its narrowest sample; 0: none yet */
+    uint32_t n_burst;                    /* samples of the reference since the last knot */
+    int64_t burst;                       /* its cycles at the first of them */
+    double outside_ns; /* since the last knot a sample was so far outside of its band */
+    int64_t knot;      /* time of the last knot; INT64_MIN: none yet */
     uint64_t knot_tick;
-    double knot_error;  /* ns */
-    double first_error; /* ns: of the first piece, in which the cores' origins were set */
-    struct strobe_device_spare {
-        bool is_there;
-        int64_t time;
-        uint64_t before_ns, after_ns;
-    } first, left; /* the best of the first samples, and of the latest that made no knot */
     struct strobe_device_core_clock *cores; /* owned */
     uint32_t n_cores;
 };
@@ -71,8 +70,7 @@ void strobe_device_axis_free(struct strobe_device_axis *clock);
 /* A sample. True: the map has a new piece, which belongs into the trace. */
 bool strobe_device_axis_sample(struct strobe_device_axis *clock, uint32_t core, uint64_t cycles,
                                uint64_t before_ns, uint64_t after_ns);
-/* No more samples of this epoch come: the latest becomes a knot, long as it may have taken, so that nothing behind the last knot is mapped without a
- * proof. True: as above. */
+/* No more samples of this epoch come: the latest becomes a knot, so that nothing behind the last one is mapped without a proof. True: as above. */
 bool strobe_device_axis_end(struct strobe_device_axis *clock);
 /* The device was reset: its clocks began anew, some time after all that was mapped. */
 void strobe_device_axis_reset(struct strobe_device_axis *clock);

@@ -5,15 +5,18 @@
 
 enum { LEAST_NS = 10000000, MOST_NS = 1000000000 };
 
-void strobe_host_clock_read(struct strobe_host_clock *clock, uint64_t tick, uint64_t mono_ns)
+void strobe_host_clock_read(struct strobe_host_clock *clock, uint64_t tick, uint64_t mono_ns,
+                            double error)
 {
     STROBE_ASSERT(tick >= clock->tick && mono_ns >= clock->mono);
     if (!clock->mono0) {
         clock->tick0 = tick;
         clock->mono0 = mono_ns;
+        clock->error0 = error;
     }
     clock->tick = tick;
     clock->mono = mono_ns;
+    clock->error = error;
     if (mono_ns > clock->mono0)
         clock->ticks_per_ns = (double)(tick - clock->tick0) / (double)(mono_ns - clock->mono0);
 }
@@ -31,4 +34,10 @@ uint64_t strobe_host_clock_tick(const struct strobe_host_clock *clock, uint64_t 
     STROBE_ASSERT(clock->ticks_per_ns > 0);
     double since = (double)(int64_t)(mono_ns - clock->mono) * clock->ticks_per_ns;
     return clock->tick + (uint64_t)(int64_t)since;
+}
+
+double strobe_host_clock_error(const struct strobe_host_clock *clock)
+{
+    STROBE_ASSERT(clock->ticks_per_ns > 0);
+    return (clock->error + (clock->error0 + clock->error) / 2) / clock->ticks_per_ns;
 }

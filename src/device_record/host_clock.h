@@ -15,15 +15,20 @@ struct strobe_host_clock {
     uint64_t tick0, mono0; /* the first reading */
     uint64_t tick, mono;   /* the newest */
     double ticks_per_ns;   /* 0: there is one reading only */
+    double error0, error;  /* of the two readings, in ticks: half of what they took */
 };
 
-/* Take a reading; it is not before the last. */
-void strobe_host_clock_read(struct strobe_host_clock *clock, uint64_t tick, uint64_t mono_ns);
+/* Take a reading; it is not before the last. `error`: ticks by which it may be off. */
+void strobe_host_clock_read(struct strobe_host_clock *clock, uint64_t tick, uint64_t mono_ns,
+                            double error);
 
 /* Whether another reading is due. */
 bool strobe_host_clock_is_due(const struct strobe_host_clock *clock, uint64_t mono_ns);
 
 /* The tick at a time. Two readings at least were taken. */
 uint64_t strobe_host_clock_tick(const struct strobe_host_clock *clock, uint64_t mono_ns);
+
+/* By how much that may be off until the next reading is due, in ns: as much as the newest reading, and what two readings leave open of the rate. */
+double strobe_host_clock_error(const struct strobe_host_clock *clock);
 
 #endif

@@ -59,47 +59,49 @@ struct strobe_devices {
 
 /* ---- the trace's clock ---- */
 
-static void read_clock(uint64_t *tick, uint64_t *mono)
+static void read_clock(struct strobe_host_clock *clock)
 {
-    uint64_t best = UINT64_MAX;
+    uint64_t best = UINT64_MAX, tick = 0, mono = 0;
     for (int i = 0; i < 7; i++) {
         uint64_t before = strobe_ticks(), now = strobe_clock_mono_ns(), after = strobe_ticks();
         if (after - before < best) {
             best = after - before;
-            *tick = before + best / 2;
-            *mono = now;
+            tick = before + best / 2;
+            mono = now;
         }
     }
+    strobe_host_clock_read(clock, tick, mono, (double)best / 2 + 1);
 }
 
 /* A first pair of readings; a recovery has the clock of the recorder that died. */
 static void set_clock(struct strobe_devices *source)
 {
-    uint64_t tick, mono;
     struct timespec rest = strobe_clock_timespec(20000000);
     if (source->options.is_mono || source->clock.mono0)
         return;
-    read_clock(&tick, &mono);
-    strobe_host_clock_read(&source->clock, tick, mono);
+    read_clock(&source->clock);
     nanosleep(&rest, NULL);
-    read_clock(&tick, &mono);
-    strobe_host_clock_read(&source->clock, tick, mono);
+    read_clock(&source->clock);
 }
 
 static void renew_clock(struct strobe_devices *source)
 {
-    uint64_t tick, mono;
     if (source->options.is_mono || source->options.ask || !source->clock.mono0 ||
         !strobe_host_clock_is_due(&source->clock, strobe_clock_mono_ns()))
         return;
-    read_clock(&tick, &mono);
-    strobe_host_clock_read(&source->clock, tick, mono);
+    read_clock(&source->clock);
 }
 
 static uint64_t tick_at(void *context, uint64_t ns)
 {
     const struct strobe_devices *source = context;
     return source->options.is_mono ? ns : strobe_host_clock_tick(&source->clock, ns);
+}
+
+static double tick_error(void *context)
+{
+    const struct strobe_devices *source = context;
+    return source->options.is_mono ? 1 : strobe_host_clock_error(&source->clock);
 }
 
 /* ---- streams ---- */
@@ -177,7 +179,7 @@ static void open_device(struct strobe_devices *source, struct stream *stream,
         .host = {.tick_at = tick_at,
                  .context = source,
                  .tick_ns = source->options.is_mono ? 1 : 1 / source->clock.ticks_per_ns,
-                 .error_ns = 50},
+                 .error = tick_error},
         .pid = stream->fifo.pid,
         .device = stream->fifo.device,
         .left = left->bytes ? left : NULL,

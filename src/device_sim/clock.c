@@ -6,6 +6,7 @@
 #include "device_sim/internal.h"
 
 #define WAY_NS  450  /* of a reading, there or back */
+#define SURE_NS 250  /* of that: what a driver may rely on, as no bus is quicker than its wires */
 #define LINK_NS 1100 /* of a message between two devices, there or back */
 
 double strobe_sim_clock_random(struct strobe_sim_unit *unit)
@@ -50,6 +51,8 @@ void strobe_sim_clock_read(struct strobe_sim_unit *unit, uint32_t core, uint64_t
     }
     *after_ns = *before_ns + (uint64_t)(there + back);
     *cycles = strobe_sim_clock_cycles(unit, *before_ns + (uint64_t)there);
+    *before_ns += SURE_NS;
+    *after_ns -= SURE_NS;
     if (core < unit->board.n_cores)
         *cycles += unit->cores[core].origin;
 }

@@ -29,7 +29,8 @@ static uint64_t true_tick(uint64_t ns)
 
 static void take(struct strobe_host_clock *clock, uint64_t ns)
 {
-    strobe_host_clock_read(clock, true_tick((uint64_t)((int64_t)ns + noise())), ns);
+    strobe_host_clock_read(clock, true_tick((uint64_t)((int64_t)ns + noise())), ns,
+                           NOISE * MHZ / 1e3);
 }
 
 static int64_t error_ns(const struct strobe_host_clock *clock, uint64_t ns)
@@ -48,6 +49,8 @@ static void times_of_a_minute_stay_inside_the_error_of_the_readings(void **unuse
         take(&clock, from + 20000000);
         for (uint64_t ns = from + 20000000; ns < from + 60000000000ull; ns += STEP_NS) {
             assert_true(llabs(error_ns(&clock, ns)) <= ERROR);
+            assert_true(llabs(error_ns(&clock, ns)) <=
+                        1 + (int64_t)strobe_host_clock_error(&clock));
             if (strobe_host_clock_is_due(&clock, ns))
                 take(&clock, ns);
         }

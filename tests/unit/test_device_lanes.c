@@ -31,6 +31,11 @@ static uint64_t tick_at(void *context, uint64_t ns)
     (void)context;
     return ns;
 }
+static double tick_error(void *context)
+{
+    (void)context;
+    return 1;
+}
 
 static uint64_t waiting_bytes(const struct strobe_device_trace *t)
 {
@@ -70,7 +75,7 @@ static uint64_t record(struct recording *r, uint64_t n_zones, uint64_t *n_made)
     struct strobe_build_store_options store = {.writer = r->writer, .budget_bytes = 48 << 20};
     assert_int_equal(strobe_build_store_open(&store, &r->store), STROBE_OK);
     struct strobe_device_trace_options device = {
-        .store = r->store, .host = {.tick_at = tick_at, .tick_ns = 1, .error_ns = 1}};
+        .store = r->store, .host = {.tick_at = tick_at, .tick_ns = 1, .error = tick_error}};
     assert_int_equal(strobe_device_trace_open(&device, &r->device), STROBE_OK);
     struct made_counts made = made_run(&options, feed, r);
     *n_made = made.n_zones;

@@ -327,14 +327,18 @@ void strobe_device_lanes_refuse(struct strobe_device_trace *t, uint64_t n)
     strobe_build_lose(t->build, NULL, STROBE_LOSS_REFUSED, n, tick);
 }
 
-/* Too much waits, for want of tables or of a clock: the older half is handed on. */
+/* Too much waits, for want of tables or of a clock: the older half is handed on. What is open at a table, and began in that half, is open at its end; what closed in between is here. */
 static void relieve(struct strobe_device_trace *t, struct strobe_device_track *lane, uint32_t core,
                     uint32_t risc)
 {
     if (lane->nest.n_waiting < lane_most(t))
         return;
     uint64_t until = lane->nest.waiting[lane->nest.n_waiting / 2].start;
-    if (lane->has_table && lane->table_time <= until) { /* a table is of use only now */
+    if (lane->has_table && lane->table_time > until) {
+        advance(t, lane, core, risc, until, lane->table, lane->n_table);
+        return;
+    }
+    if (lane->has_table) { /* it is of use only now */
         advance(t, lane, core, risc, lane->table_time, lane->table, lane->n_table);
         lane->has_table = false;
     }

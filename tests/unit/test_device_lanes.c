@@ -23,6 +23,8 @@ struct recording {
     struct strobe_device_trace *device;
     uint64_t most_bytes;          /* of zones that wait, with their room */
     uint64_t n_kernels, n_values; /* made; outermost zones in the file that have their program */
+    uint64_t n_late;              /* zones that were known when their children were out */
+    uint32_t per_kernel;          /* zones; 0: 1,000 */
     int without;                  /* frames of this extension are left out; 0: none are */
 };
 
@@ -48,6 +50,17 @@ static uint64_t waiting_bytes(const struct strobe_device_trace *t)
     return n;
 }
 
+static uint64_t late_zones(const struct strobe_device_trace *t)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < t->n_cores * STROBE_DEVICE_RISCS; i++) {
+        const struct strobe_device_track *lane =
+            t->cores[i / STROBE_DEVICE_RISCS].lanes[i % STROBE_DEVICE_RISCS];
+        n += lane ? lane->nest.n_late : 0;
+    }
+    return n;
+}
+
 static int feed(void *context, const uint32_t *words, size_t n_words)
 {
     struct recording *r = context;
@@ -67,7 +80,8 @@ static uint64_t record(struct recording *r, uint64_t n_zones, uint64_t *n_made)
 {
     char path[] = "/tmp/test_device_lanes.XXXXXX";
     struct strobe_file_totals totals;
-    struct made_options options = {CORES, 1000, 2000, n_zones, 1000000000};
+    struct made_options options = {CORES, r->per_kernel ? r->per_kernel : 1000, 2000, n_zones,
+                                   1000000000};
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
@@ -80,6 +94,7 @@ static uint64_t record(struct recording *r, uint64_t n_zones, uint64_t *n_made)
     struct made_counts made = made_run(&options, feed, r);
     *n_made = made.n_zones;
     r->n_kernels = made.n_kernels;
+    r->n_late = late_zones(r->device);
     strobe_device_trace_close(r->device, 0);
     strobe_build_store_close(r->store);
     strobe_file_read_totals(r->writer, &totals);
@@ -129,6 +144,16 @@ static void without_a_clock_zones_wait_in_the_same_bound(void **state)
     assert_in_range(r.most_bytes, 1, BOUND);
 }
 
+/* More zones than may wait, in kernels that are not over, before it is known what time it is. */
+static void zones_of_long_kernels_stand_in_each_other_without_a_clock(void **state)
+{
+    (void)state;
+    struct recording r = {.without = STROBE_EXT_CLOCK, .per_kernel = 6000};
+    uint64_t n_made, n_stored = record(&r, 1500000, &n_made);
+    assert_int_equal(n_stored, n_made);
+    assert_int_equal(r.n_late, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +161,7 @@ int main(void)
         cmocka_unit_test(each_kernel_has_its_program_also_where_a_table_named_it_first),
         cmocka_unit_test(without_tables_zones_wait_in_the_same_bound),
         cmocka_unit_test(without_a_clock_zones_wait_in_the_same_bound),
+        cmocka_unit_test(zones_of_long_kernels_stand_in_each_other_without_a_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

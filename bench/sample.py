@@ -57,12 +57,11 @@ def cpu_of(pid):
     return found
 
 
-def share(tree, seconds, command):
-    """The recorder's CPU time with two busy processors, in % of a core: what its sampler needs for a sample, at twice the rate, and what its other
-    threads need in a second, whatever the program gets of the machine. And its memory."""
+def burdened(tree, seconds, command, hz):
+    """What a second of a recording has: samples, CPU time of the sampler and of the recorder's other threads in ns; and its memory."""
     path = tree.work / "sample_share.strobe"
     path.unlink(missing_ok=True)
-    process = measure.spawn([tree.strobe, "record", "-q", "--python", "off", "-o", path, "--", *command], {"STROBE_SAMPLE": str(HZ)}, stdout=subprocess.DEVNULL)
+    process = measure.spawn([tree.strobe, "record", "-q", "--python", "off", "-o", path, "--", *command], {"STROBE_SAMPLE": str(hz)}, stdout=subprocess.DEVNULL)
     time.sleep(1)  # its start is another figure
     child = int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
     before, work, begin = cpu_of(process.pid), sum(cpu_of(child).values()), time.monotonic()
@@ -72,10 +71,18 @@ def share(tree, seconds, command):
     os.kill(child, 9)
     process.wait()
     sampler = max(after)  # the thread that was made last
-    spent = {thread: after[thread] - before.get(thread, 0) for thread in after}
-    sample_ns = spent[sampler] / max(1, work / 1e9 * HZ)
-    others = 100 * sum(spent[thread] for thread in spent if thread != sampler) / 1e9 / wall
-    return {"share": 2 * HZ * sample_ns / 1e7 + others, "us": sample_ns / 1e3, "others": others, "peak_kib": peak}
+    spent = {thread: (after[thread] - before.get(thread, 0)) / wall for thread in after}
+    return work / 1e9 * hz / wall, spent.pop(sampler), sum(spent.values()), peak
+
+
+def share(tree, seconds, command):
+    """The recorder's CPU time with two busy processors, in % of a core, whatever the program gets of the machine: by two rates, what its sampler needs
+    for a sample and however few there are, and what its other threads need. And its memory."""
+    few, rest, others, peak = burdened(tree, seconds, command, HZ)
+    many, more, _, _ = burdened(tree, seconds, command, 4 * HZ)
+    sample_ns = max(0.0, more - rest) / max(1.0, many - few)
+    rest = max(0.0, rest - few * sample_ns)
+    return {"share": (2 * HZ * sample_ns + rest + others) / 1e7, "us": sample_ns / 1e3, "others": (rest + others) / 1e7, "peak_kib": peak}
 
 
 def sizes(tree, n):
@@ -117,20 +124,33 @@ def attribution(tree, seconds):
 
 
 def lives(tree, n):
-    """Time on a processor by its switches against the thread's own clock, and what a life has beside running and waiting; in %."""
+    """Time on a processor by its switches against the thread's own clock, from its first sleep to the end of its last, and what a life has beside running and
+    waiting; in %."""
     said, _, path = recorded(tree, [], [tree.program("bench_work"), "sleeps", n])
-    times = {"switch_in": 0, "switch_out": 0}  # from the first sleep on, until the next switch
-    first = last = None
-    for row in table(tree, path, "switches"):
-        if first is None and (row["what"] != "switch_out" or row["reason"] != "0"):
-            continue
-        at = int(row["time_ns"])
-        if first is None:
-            first = at
-        else:
-            times[last[0]] += at - last[1]
-        last = row["what"], at
-    return {"cpu": abs(100 * times["switch_in"] / said["cpu_ns"] - 100), "life": abs(100 * sum(times.values()) / max(1, last[1] - first) - 100)}
+    rows = list(table(tree, path, "switches"))
+    sleeps = [i for i, row in enumerate(rows) if row["what"] == "switch_out" and row["reason"] not in ("32", "108")]  # neither preempted nor dead
+    rows = rows[sleeps[0]:sleeps[-1] + 2]
+    times = {"switch_in": 0, "switch_out": 0}
+    for row, after in zip(rows, rows[1:]):
+        times[row["what"]] += int(after["time_ns"]) - int(row["time_ns"])
+    return {"cpu": abs(100 * times["switch_in"] / said["cpu_ns"] - 100), "life": abs(100 * sum(times.values()) / (int(rows[-1]["time_ns"]) - int(rows[0]["time_ns"])) - 100)}
+
+
+def readiness(tree, n):
+    """Time ready for a processor by wake-ups and switches against the scheduler's own account, in %; -1 where it is not root that records."""
+    if os.geteuid():
+        return {"ready": -1.0}
+    said, _, path = recorded(tree, ["--waits"], [tree.program("bench_work"), "ready", n])
+    pid = next(process["pid"] for process in info(tree, path)[0]["processes"] if "bench_work" in process["name"])
+    moments = [(int(row["time_ns"]), row["what"], row["reason"] == "32") for row in table(tree, path, "switches") if int(row["tid"]) == pid]
+    moments += [(int(row["time_ns"]), "woken", True) for row in table(tree, path, "wakeups") if int(row["tid"]) == pid]
+    total, since = 0, None
+    for at, what, is_ready in sorted(moments):
+        if what == "switch_in":
+            total, since = total + (at - since if since else 0), None
+        elif is_ready and since is None:
+            since = at
+    return {"ready": abs(100 * total / max(1, said["ready_ns"]) - 100)}
 
 
 def attach(tree, n):
@@ -234,6 +254,8 @@ def plan(bench):
               [Figure("sample.switch", "bytes on disk of a switch, out and in", "bytes", "strobe bytes", count=True, bar=8),
                Figure("sample.cpu", "time on a processor by switches, off the thread's own clock by", "%", "strobe cpu", plain=True, narrow=1, grain=0.5, bar=0.5),
                Figure("sample.life", "on and off together, off a thread's life by", "%", "strobe life", plain=True, narrow=1, grain=0.1, bar=0.1)], rounds=2 if quick else 3),
+        Trial("ready", {"strobe": lambda tree: readiness(tree, 50 if quick else 2000)},
+              [Figure("sample.ready", "time ready for a processor, off the scheduler's account by", "%", "strobe ready", plain=True, narrow=1, grain=5, bar=5)], rounds=2 if quick else 3),
         Trial("unwinding", {"strobe": lambda tree: judged(tree, 400 if quick else 2000)},
               [Figure("sample.unwind", "unwinding, no frame pointers: a frame", "ns", "strobe frame_ns", narrow=0.1, bar=100),
                Figure("sample.unwind.other", "— stacks that are not libdw's", "%", "strobe other", count=True, bar=0.5),

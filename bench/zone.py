@@ -6,6 +6,7 @@ CLAIM = "a zone costs little more than the two clock reads that it cannot avoid"
 PEER = ("the limit: two clock reads and two stores of 16 bytes into a buffer in the first-level cache, in the same process and by turns of 0.5 ms; Tracy's macros and functions "
         "over Strobe; Tracy with its capture attached, and recorded by Strobe; LTTng-ust")
 
+HZ = 997  # of samples
 BURST_ZONES = 8 * 1048576 // 16  # half of the default pool, 16 bytes a zone
 WAYS = {"static": ("Strobe, in the program, libstrobe.a", "bench_zone_static"), "shared": ("Strobe, in the program, libstrobe.so", "bench_zone_shared"),
         "library": ("Strobe, in a shared library", "bench_zone_library"), "plugin": ("Strobe, in a dlopen'ed plugin", "bench_zone_plugin")}
@@ -92,6 +93,18 @@ def wall(bench):
     return Trial("wall time", {"burst": burst, "endless": endless}, found), rows
 
 
+def sampled(bench):
+    """Zones while samples are taken, too: what is measured without them, and the interrupts' share of all that runs."""
+    def ratio(tree, hz):
+        return measure.record(tree, [tree.program("bench_zone_static"), "ratio", 1], env={"STROBE_SAMPLE": str(hz)})[0]
+    found = [Figure("zone.sampled.without", "no samples: CPU time by the limit's", "×", "plain zone_ns", "plain limit_ns", narrow=0.01),
+             Figure("zone.sampled.interrupts", f"the limit with samples at {HZ} Hz, by the limit without: the interrupts' share", "×", "sampled limit_ns", "plain limit_ns", narrow=0.01, is_context=True),
+             Figure("zone.sampled.with", f"samples at {HZ} Hz: CPU time by the limit's without samples", "×", "sampled zone_ns", "plain limit_ns", narrow=0.01),
+             Figure("zone.sampled.within", "— by the limit's with samples: the interrupts' share taken out again", "×", "sampled zone_ns", "sampled limit_ns", narrow=0.01)]
+    rows = [[figure.title, f"{{{figure.key}}}"] for figure in found]
+    return Trial("with samples", {"plain": lambda tree: ratio(tree, 0), "sampled": lambda tree: ratio(tree, HZ)}, found, limit_s=240), rows
+
+
 def tail(bench):
     n = 200_000 if bench.quick else 2_000_000
 
@@ -118,9 +131,11 @@ def plan(bench):
     idles, idle_rows = idle(bench)
     walls, wall_rows = wall(bench)
     tails, tail_rows = tail(bench)
-    trials = [one, idles, walls, tails] if bench.quick else [one, two, idles, walls, tails]
+    samples, sample_rows = sampled(bench)
+    trials = [one, idles, walls, samples, tails] if bench.quick else [one, two, idles, walls, samples, tails]
     tables = [{"head": ["recorded zone", "CPU time", "limit, CPU time", "CPU time : limit", "wall time : limit"], "rows": one_rows + ([] if bench.quick else two_rows)},
               {"head": ["zone with nobody recording", "CPU time", "CPU time : limit"], "rows": idle_rows},
               {"head": ["recorded zone, wall time", ""], "rows": wall_rows},
+              {"head": ["recorded zone, with samples", ""], "rows": sample_rows},
               {"head": ["one single zone (clock reads around it included)", "p50", "p99.9", "worst"], "rows": tail_rows}]
     return trials, tables

@@ -4,9 +4,11 @@
  *   work leaves N          every turn in another of 4,096 places of one function
  *   work sleeps N          N short sleeps; prints the CPU time of the thread
  *   work crowd N           N threads that wait until the input ends
+ *   work ready N           N times some work and a short sleep, on a processor that another thread keeps busy; prints how long it was ready and did not run
  *
  * Prints "BENCH {json}".  SPDX-License-Identifier: MIT */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +80,49 @@ static void *wait_for_end(void *nothing)
     return nothing;
 }
 
+static volatile int is_over;
+
+static void *burn(void *nothing)
+{
+    while (!is_over)
+        sink++;
+    return nothing;
+}
+
+/* The thread's time on a processor and ready for one, as the scheduler has it. */
+static void read_schedstat(double *ran_ns, double *ready_ns)
+{
+    unsigned long long ran = 0, ready = 0;
+    FILE *in = fopen("/proc/thread-self/schedstat", "r");
+    if (!in || fscanf(in, "%llu %llu", &ran, &ready) != 2)
+        ran = ready = 0;
+    if (in)
+        fclose(in);
+    *ran_ns = (double)ran;
+    *ready_ns = (double)ready;
+}
+
+static int ready(long n)
+{
+    cpu_set_t one;
+    pthread_t thread;
+    double ran[2], delay[2];
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    if (sched_setaffinity(0, sizeof one, &one) || pthread_create(&thread, NULL, burn, NULL))
+        return 1;
+    read_schedstat(&ran[0], &delay[0]);
+    for (long i = 0; i < n; i++) {
+        turns(1000);
+        sleeps(1);
+    }
+    read_schedstat(&ran[1], &delay[1]);
+    is_over = 1;
+    pthread_join(thread, NULL);
+    printf("BENCH {\"cpu_ns\": %.0f, \"ready_ns\": %.0f}\n", ran[1] - ran[0], delay[1] - delay[0]);
+    return 0;
+}
+
 static int crowd(long n)
 {
     char end;
@@ -101,6 +146,8 @@ int main(int argc, char **argv)
         return 2;
     if (!strcmp(argv[1], "crowd"))
         return crowd(n);
+    if (!strcmp(argv[1], "ready"))
+        return ready(n);
     double begin = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (!strcmp(argv[1], "turns")) {
         for (long i = 0; i < n_threads; i++)

@@ -27,11 +27,11 @@ static inline void strobe_client_fill(uint64_t *slot, const uint64_t *words, uin
 }
 
 /* The common case of a record, without a system call: its words are there and so is the epoch. In the order of the
- * inline path, so that a signal handler may emit between any two lines. False: the long way, strobe_client_emit. */
-static inline bool strobe_client_put_fast(const uint64_t *words, uint32_t n_words)
+ * inline path, so that a signal handler may emit between any two lines: the tick was read before. False: the long way,
+ * strobe_client_emit. */
+static inline bool strobe_client_put_fast_at(const uint64_t *words, uint32_t n_words, uint64_t tick)
 {
     struct strobe_hot *hot = strobe_hot_now;
-    uint64_t tick = strobe_ticks();
     const struct strobe_thread *thread = (const struct strobe_thread *)hot;
     if ((int16_t)hot->cursor < (int16_t)n_words || (uint32_t)(tick >> 32) != hot->epoch)
         return false; /* from here on it is a thread's: others have no word left */
@@ -48,6 +48,11 @@ static inline bool strobe_client_put_fast(const uint64_t *words, uint32_t n_word
     strobe_client_fill(slot, words, n_words, tick);
     strobe_fetch_ahead(slot + n_words);
     return true;
+}
+
+static inline bool strobe_client_put_fast(const uint64_t *words, uint32_t n_words)
+{
+    return strobe_client_put_fast_at(words, n_words, strobe_ticks());
 }
 
 /* The id of a name that the recorder of an open gate knows; 0: ask strobe_client_name_id. */

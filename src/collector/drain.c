@@ -106,6 +106,25 @@ static uint32_t copy_record(const uint64_t *at, uint64_t word, uint64_t left, ui
     return n;
 }
 
+/* A record that is shorter than its fields (ring_layout.h) to its whole length. Its words. */
+static uint32_t lengthen(uint32_t kind, uint64_t *copy, uint32_t n)
+{
+    bool is_block = kind == STROBE_KIND_MEM_BLOCK && n == STROBE_SHORT_BLOCK_WORDS;
+    bool is_free = kind == STROBE_KIND_MEM_FREE && n == STROBE_SHORT_FREE_WORDS;
+    if (!is_block && !is_free)
+        return n;
+    uint64_t where = copy[1], what = copy[2];
+    copy[1] = where >> (64 - STROBE_SHORT_POOL_BITS);
+    copy[2] = where << STROBE_SHORT_POOL_BITS >> STROBE_SHORT_POOL_BITS;
+    if (is_free)
+        return 3;
+    copy[3] = what << STROBE_SHORT_STACK_BITS >> STROBE_SHORT_STACK_BITS;
+    copy[4] = 0; /* weight */
+    copy[5] = what >> (64 - STROBE_SHORT_STACK_BITS);
+    copy[6] = 0; /* old */
+    return 7;
+}
+
 /* One record of several words to the encoder. Words taken, 0 for nonsense. */
 static uint32_t take_record(struct strobe_collector *c, struct strobe_stream_state *stream,
                             const uint64_t *at, uint64_t word, uint64_t left)
@@ -138,7 +157,9 @@ static uint32_t take_record(struct strobe_collector *c, struct strobe_stream_sta
         kind -= STROBE_KIND_ZONE_TEXT_AT - STROBE_KIND_ZONE_TEXT; /* the name says nothing more */
         from++;
     }
-    int n_bytes = convert_fields(event_fields[kind], from, (uint32_t)(copy + n - from), fields);
+    uint32_t n_whole = lengthen(kind, copy, n);
+    int n_bytes =
+        convert_fields(event_fields[kind], from, (uint32_t)(copy + n_whole - from), fields);
     if (n_bytes < 0)
         return 0;
     strobe_encode_event(&c->block.enc, tick_of(stream, word), (enum strobe_kind)kind, fields,

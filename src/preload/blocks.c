@@ -15,8 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "client/fast.h"
-#include "preload/preload.h"
+#include "preload/note.h"
 
 #define EXPORTED STROBE_PRELOAD_EXPORTED
 #define FRAME    __builtin_frame_address(0)
@@ -167,6 +166,7 @@ void strobe_preload_memory_forked(void)
 {
     memset(marks, 0, sizeof marks);
     strobe_preload_wipe(live, sizeof *live * LINES * LINE);
+    strobe_preload_python_forked();
 }
 
 /* ---- chance ---- */
@@ -212,36 +212,15 @@ static int64_t draw(void)
 
 static struct strobe_name heap_name = {0, "malloc"}, map_name = {0, "mmap"};
 
-/* The gate is open. */
-static inline uint64_t id_of(struct strobe_name *pool)
-{
-    uint64_t id = strobe_client_known_id(pool);
-    return id ? id : strobe_client_name_id(pool);
-}
-
 static inline void emit_block(struct strobe_name *pool, const void *frame, const void *at,
                               size_t size, uint64_t weight, const void *old)
 {
-    enum { N = 7 };
-    uint64_t id = id_of(pool);
-    uint64_t words[N] = {STROBE_RECORD_WORD(STROBE_KIND_MEM_BLOCK, N),
-                         id,
-                         (uintptr_t)at,
-                         size,
-                         weight,
-                         strobe_preload_stack(frame),
-                         (uintptr_t)old};
-    if (id && RARE(!strobe_client_put_fast(words, N)))
-        strobe_client_emit(words, N);
+    strobe_preload_emit_block(pool, frame, at, size, weight, old, 0);
 }
 
 static inline void emit_free(struct strobe_name *pool, const void *at)
 {
-    enum { N = 3 };
-    uint64_t id = id_of(pool);
-    uint64_t words[N] = {STROBE_RECORD_WORD(STROBE_KIND_MEM_FREE, N), id, (uintptr_t)at};
-    if (id && RARE(!strobe_client_put_fast(words, N)))
-        strobe_client_emit(words, N);
+    strobe_preload_emit_free(pool, at, 0);
 }
 
 /* A thread drew its number: this block has the byte, or the first draw of the thread is yet to come. */

@@ -19,20 +19,6 @@
 struct strobe_preload_wants strobe_preload_wants;
 STROBE_PRELOAD_TLS int strobe_preload_busy;
 
-/* A program with a client of its own shares its pool with ours. What that client calls under the pool's lock may come here on the same
- * thread, which would then wait for itself: such a call is passed on and not noted. */
-bool strobe_preload_records(void)
-{
-    const volatile struct strobe_gate *gate = strobe_gate_now;
-    if (!gate->active || gate == &strobe_client_first_gate)
-        return false;
-    const struct strobe_control *control =
-        (const struct strobe_control *)((uintptr_t)gate - offsetof(struct strobe_control, active));
-    const struct strobe_pool *pool = (const struct strobe_pool *)(uintptr_t)control->private_block;
-    return __atomic_load_n(&pool->n_copies, __ATOMIC_RELAXED) < 2 ||
-           !__atomic_load_n(&pool->lock, __ATOMIC_RELAXED);
-}
-
 /* The result goes through a variable: as a tail call, the loader would take its own caller for ours. */
 void *strobe_preload_next(const char *name)
 {

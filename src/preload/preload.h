@@ -30,9 +30,6 @@ struct strobe_preload_dice {
 };
 extern STROBE_PRELOAD_TLS struct strobe_preload_dice strobe_preload_dice;
 
-/* Whether events of the calling thread are wanted at present. */
-bool strobe_preload_records(void);
-
 /* The function of this name behind ours; NULL: there is none. Signals as they are; may be called before main. */
 void *strobe_preload_next(const char *name);
 void *strobe_preload_next_version(const char *name, const char *version);
@@ -121,6 +118,7 @@ static inline void strobe_preload_leave(int64_t left)
 
 /* Stand before the allocators of a CPython that is in this process from its start. Before main. */
 void strobe_preload_python(void);
+void strobe_preload_python_forked(void);
 
 /* Whether a function is this library's malloc. */
 bool strobe_preload_is_malloc(const void *found);

@@ -22,6 +22,7 @@ enum {
     DEPTH = 64,     /* frames of a stack, the innermost */
     ROWS = 1 << 15, /* addresses whose rows are kept */
     PATHS_LOG2 = 4, /* inner ends of walks that a thread keeps */
+    WAYS_LOG2 = 2,  /* of them those that begin at the same place */
     PATH_PAIRS = 4, /* words of each, likewise as the memo's */
     PATH_SINGLES = 8,
     STACKS = 1 << 17,     /* slots for stacks; three quarters are used */
@@ -65,6 +66,7 @@ struct path {
     uint64_t base, number; /* where it began; 0: none */
     uint64_t outer_slot, outer_hash, outer_bp;
     uint8_t n_outer, n_pairs, n_singles;
+    uint8_t n_kept; /* of the first of its ways: how often one was written */
     const volatile pair_t *pairs_at[PATH_PAIRS];
     pair_t pairs[PATH_PAIRS];
     const volatile uint64_t *singles_at[PATH_SINGLES];
@@ -462,9 +464,17 @@ static inline bool is_as_before(uint64_t base)
 
 /* ---- paths ---- */
 
-static inline struct path *path_of(uint64_t base)
+/* The places of those that begin here: a function may be called there by several ways of the same depth. */
+static inline struct path *paths_of(uint64_t base)
 {
-    return &paths[(base ^ word_at(base + 8)) * 0x9e3779b97f4a7c15u >> (64 - PATHS_LOG2)];
+    uint64_t hash = (base ^ word_at(base + 8)) * 0x9e3779b97f4a7c15u;
+    return &paths[(hash >> (64 - PATHS_LOG2 + WAYS_LOG2)) << WAYS_LOG2];
+}
+
+/* The place for a new one: they take turns. */
+static struct path *place_of(struct path *ways)
+{
+    return &ways[ways->n_kept++ % (1 << WAYS_LOG2)];
 }
 
 /* Whether a walk from here would find the path's frames, and behind them the memo's. */
@@ -638,10 +648,12 @@ uint64_t strobe_preload_stack(const void *frame)
     struct path *path = NULL;
     uint32_t n_fresh = 0;
     if (!is_as_before(base)) {
-        path = path_of(base);
-        if (is_path(path, base))
-            return path->number;
+        path = paths_of(base);
+        for (int i = 0; i < 1 << WAYS_LOG2; i++)
+            if (is_path(&path[i], base))
+                return path[i].number;
         n_fresh = walk(base);
+        path = place_of(path);
     }
     if (!memo.n)
         return 0;

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
+#include "preload/note.h"
 #include "preload/preload.h"
 #include "strobe/strobe.h"
 

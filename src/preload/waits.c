@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "client/client.h"
+#include "preload/note.h"
 #include "preload/preload.h"
 
 #define EXPORTED STROBE_PRELOAD_EXPORTED

@@ -62,3 +62,11 @@ uint64_t strobe_sample_clock_tick(const struct strobe_sample_clock *clock, uint6
     behind = behind > most ? most : behind < -most ? -most : behind;
     return a->tick + (uint64_t)(int64_t)((double)behind * slope);
 }
+
+double strobe_sample_clock_rate(const struct strobe_sample_clock *clock)
+{
+    STROBE_ASSERT(clock->n >= 2);
+    const struct strobe_sample_reading *a = &clock->readings[(clock->n - 2) % KEPT];
+    const struct strobe_sample_reading *b = &clock->readings[(clock->n - 1) % KEPT];
+    return (double)(b->tick - a->tick) / (double)(b->raw_ns - a->raw_ns);
+}

@@ -30,5 +30,7 @@ uint64_t strobe_sample_clock_read(struct strobe_sample_clock *clock);
 void strobe_sample_clock_add(struct strobe_sample_clock *clock, uint64_t raw_ns, uint64_t tick);
 /* A time as a tick; there are two readings. */
 uint64_t strobe_sample_clock_tick(const struct strobe_sample_clock *clock, uint64_t raw_ns);
+/* Ticks in a nanosecond, by the last two readings. */
+double strobe_sample_clock_rate(const struct strobe_sample_clock *clock);
 
 #endif

@@ -35,6 +35,7 @@ static void free_thread(struct strobe_life *life, struct strobe_life_thread *thr
 {
     STROBE_ASSERT(!thread->deep || life->n_deep);
     life->n_deep -= thread->deep != NULL;
+    strobe_life_close_window(life, thread);
     strobe_map_remove(&life->owners, thread->tid);
     if (thread->python && thread->python->watched_pid)
         strobe_py_kernel_forget(life->python->kernel, thread->python->watched_pid, thread->tid);
@@ -109,6 +110,7 @@ void strobe_life_free(struct strobe_life *life)
     strobe_map_free(&life->processes);
     strobe_map_free(&life->owners);
     free(life->ended);
+    free(life->windows);
     free(life->unwinder);
     if (life->python)
         strobe_py_watch_free(life->python);
@@ -182,6 +184,7 @@ static void retire(struct strobe_life *life, struct strobe_life_process *process
 void strobe_life_flush(struct strobe_life *life)
 {
     STROBE_ASSERT(life->n_ended <= life->ended_room);
+    strobe_life_mend_turns(life);
     strobe_pending_flush(&life->pending);
     strobe_life_tell_pythons(life);
     for (uint32_t i = 0; i < life->n_ended; i++)

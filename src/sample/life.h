@@ -26,6 +26,7 @@ enum {
     STROBE_LIFE_DEEP = 256,
     STROBE_LIFE_FRESH = 256,
     STROBE_LIFE_WAITING = 64, /* threads that /proc is asked about in a round */
+    STROBE_LIFE_TURNED = 8,   /* whose clocks are read in a round */
     STROBE_LIFE_CPUS = 1024
 };
 
@@ -62,9 +63,32 @@ struct strobe_life_thread {
     uint32_t n_probed, probed_room;
     int64_t call;       /* number of the system call that it is in; -1: none is known */
     uint64_t call_tick; /* when that began */
+    struct strobe_life_turns {
+        uint64_t n, on_ns;                /* turns that were seen to end, and their time */
+        uint64_t n_asked, asked_ns;       /* turns when its clock was last to be read; when, RAW */
+        uint64_t before_ns, after_ns;     /* around the last reading, RAW; 0: none to be used */
+        uint64_t cpu_ns;                  /* what was read */
+        uint64_t base_ns;                 /* RAW time of the reading that was used last; 0: none */
+        uint64_t base_cpu_ns, base_on_ns; /* and what the clock and the records said then */
+        uint64_t base_n;                  /* turns by then */
+        bool is_known;                    /* two readings were used: */
+        double lack_ns, lacked_ns;        /* what a turn lacks on average, and all by base_n */
+        double given_ns;                  /* of that the file has */
+        uint32_t window;                  /* number, from 1 on; 0: none yet */
+    } turns;                              /* life_turns.c */
 };
 
 #define STROBE_LIFE_PROBE (1ull << 32)
+
+/* The pending events of a thread. */
+struct strobe_life_window {
+    struct strobe_life_thread *thread; /* borrowed; NULL: it has ended */
+    uint64_t last_tick;                /* of the event before */
+    uint32_t n_in;                     /* turns that began since the last flush */
+    bool is_free;
+    uint32_t next_free; /* of those that are: number of the next one; 0: none */
+    double more_ns;     /* by which each of them began before its record */
+};
 
 struct strobe_life_process {
     uint32_t pid, parent_pid;
@@ -132,8 +156,14 @@ struct strobe_life {
     uint32_t n_fresh;
     struct strobe_life_fresh waiting[STROBE_LIFE_WAITING]; /* that left since the last round */
     uint32_t n_waiting, n_not_asked;
-    uint32_t n_deep;                                           /* threads with a stack kept */
-    struct strobe_unwind_stack user;                           /* scratch */
+    struct strobe_life_fresh turned[STROBE_LIFE_TURNED]; /* whose clocks are to be read */
+    uint32_t n_turned;
+    struct strobe_life_window *windows;            /* owned */
+    uint32_t n_windows, windows_room, free_window; /* free_window: number of one; 0: none */
+    double lack_ns;                                /* what a turn lacked where it was known last */
+    uint64_t out_ticks[STROBE_LIFE_CPUS];          /* when the last thread left, by processor */
+    uint32_t n_deep;                               /* threads with a stack kept */
+    struct strobe_unwind_stack user;               /* scratch */
     uint64_t stack[STROBE_PERF_CHAIN_MAX + STROBE_UNWIND_MAX]; /* scratch */
 };
 
@@ -150,6 +180,11 @@ void strobe_life_attach(struct strobe_life *life, uint32_t pid);
 void strobe_life_take(struct strobe_life *life, const struct strobe_perf_record *record);
 /* Ask what those wait for whose reason is not known. */
 void strobe_life_ask(struct strobe_life *life);
+/* Read the clocks of threads that had turns since. */
+void strobe_life_read_clocks(struct strobe_life *life);
+/* A clock's reading, taken between two RAW times. */
+void strobe_life_clock(struct strobe_life *life, uint32_t pid, uint32_t tid, uint64_t before_ns,
+                       uint64_t after_ns, uint64_t cpu_ns);
 /* A glance at a record that is not due yet: whose Python frames are to be read. Then strobe_life_shoot reads them all. */
 void strobe_life_glance(struct strobe_life *life, const struct strobe_perf_glance *glance);
 void strobe_life_shoot(struct strobe_life *life);

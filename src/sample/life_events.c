@@ -183,8 +183,10 @@ bool strobe_life_owner(struct strobe_life *life, const struct strobe_perf_record
         return false;
     if (record->what == STROBE_PERF_SAMPLE)
         tick = coarse(life, thread, tick);
+    uint32_t window = strobe_life_window(life, thread);
     thread->last_tick = tick;
     *out = (struct strobe_pending_event){.build = (*process)->build,
+                                         .window = window,
                                          .track = thread->track,
                                          .tick = tick,
                                          .proc = (*process)->proc,
@@ -392,6 +394,7 @@ void strobe_life_begin_turn(struct strobe_life *life, struct strobe_life_thread 
         return;
     thread->on_ns = record->time;
     thread->on_cpu = record->cpu;
+    event.window = 0; /* it ran before: this is no switch */
     put_switch(life, event, STROBE_KIND_SWITCH_IN, 0);
 }
 
@@ -404,6 +407,7 @@ void strobe_life_switch(struct strobe_life *life, const struct strobe_perf_recor
     if (!strobe_life_owner(life, record, tick, &process, &event))
         return;
     struct strobe_life_thread *thread = strobe_life_thread(life, process, record->tid, false);
+    strobe_life_turn(life, thread, record);
     uint32_t reason = strobe_life_reason(life, process, thread, record);
     thread->on_ns = record->turn.is_out ? 0 : record->time;
     thread->on_cpu = record->cpu;

@@ -69,4 +69,16 @@ void strobe_life_end_turn(struct strobe_life *life, struct strobe_life_thread *t
 void strobe_life_switch(struct strobe_life *life, const struct strobe_perf_record *record,
                         uint64_t tick);
 
+/* ---- life_turns.c ---- */
+
+/* A thread comes to a processor or leaves it; what is known of it is still that of before. */
+void strobe_life_turn(struct strobe_life *life, struct strobe_life_thread *thread,
+                      const struct strobe_perf_record *record);
+/* The number of the thread's window for a pending event; 0: it has none. */
+uint32_t strobe_life_window(struct strobe_life *life, struct strobe_life_thread *thread);
+/* The thread is about to be freed. */
+void strobe_life_close_window(struct strobe_life *life, struct strobe_life_thread *thread);
+/* Put the begins of pending turns where the threads' clocks say. They are flushed next. */
+void strobe_life_mend_turns(struct strobe_life *life);
+
 #endif

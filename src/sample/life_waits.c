@@ -38,6 +38,7 @@ static void put_woken(struct strobe_life *life, const struct strobe_life_process
     thread->is_waiting = false;
     struct strobe_pending_event event = {.build = process->build,
                                          .track = thread->track,
+                                         .window = strobe_life_window(life, thread),
                                          .tick = tick,
                                          .proc = process->proc,
                                          .kind = STROBE_KIND_WOKEN,

@@ -14,6 +14,7 @@ struct strobe_pending_event {
     uint64_t tick;
     uint32_t proc, order;
     uint32_t cpu;
+    uint32_t window; /* of whoever adds it: not looked at here */
     uint32_t
         first; /* of a sample, and of a value: in addresses; of a switch: its reason; of a zone: its location; of a text: errno */
     uint16_t n; /* of a sample: addresses; of a message: bytes, in addresses */

@@ -157,6 +157,7 @@ static void do_round(struct strobe_sampler *s)
     uint64_t raw = strobe_sample_clock_read(&s->clock), now = strobe_clock_mono_ns();
     take_records(s, s->until);
     strobe_life_ask(&s->life);
+    strobe_life_read_clocks(&s->life);
     strobe_py_watch_forget(s->life.python, s->until);
     s->until = raw;
     s->pace_ns = strobe_perf_pace_ns(s->perf, now - s->round_ns);

@@ -420,4 +420,13 @@ static_assert(sizeof(struct strobe_session_page) == 2048, "shared");
 #define STROBE_RECORD_WORD(kind, n_words) \
     (STROBE_WORD_RECORD | (uint64_t)(kind) << 48 | (uint64_t)(n_words) << 32)
 
+/* Records of allocators come by the million: where their numbers fit, they are shorter than their fields.
+ *
+ *   MEM_BLOCK of 3 words  pool << 48 | address, stack << 40 | size; weight and old are 0
+ *   MEM_FREE of 2 words   pool << 48 | address */
+#define STROBE_SHORT_BLOCK_WORDS 3
+#define STROBE_SHORT_FREE_WORDS  2
+#define STROBE_SHORT_POOL_BITS   16
+#define STROBE_SHORT_STACK_BITS  24
+
 #endif

@@ -151,6 +151,28 @@ class PythonTest(PlantedTest):
         self.assertGreater(pools["python object"]["frees"], 3000)
         self.assertLess(pools.get("mmap", {"live_bytes": 0})["live_bytes"], 1_000_000)    # arenas are not counted twice
 
+    THREADS = """
+import sys, threading
+sys.setswitchinterval(1e-6)
+def make():
+    kept = [None] * 16
+    for i in range(4000):
+        kept[i & 15] = [i, str(i), bytearray(i % 900)]
+threads = [threading.Thread(target=make) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print("done")
+"""
+
+    def test_the_order_of_blocks_is_that_of_all_threads(self):
+        """A block that another thread gets has ended before: no free is without its block, and no block without its free ends by another."""
+        self.assertEqual(self.take("/usr/bin/python3", "-S", "-c", self.THREADS, options=["--memory=all", "--python", "off"]), "done\n")
+        found = json.loads(self.ask("memory", "--by", "pool", "--json"))
+        self.assertEqual(found["unknown_frees"], 0)
+        pool = self.pools()["python object"]
+        self.assertGreater(pool["allocs"], 20_000)
+        self.assertEqual(pool["allocs"], pool["frees"] + pool["live"])
+
     def test_samples_estimate_them(self):
         self.take("/usr/bin/python3", "-S", "-c", self.LEAK, options=["--memory=2K", "--python", "off"])
         self.assertLess(abs(self.pools()["python object"]["live_bytes"] - 6_000_000), 1_500_000)

@@ -74,12 +74,38 @@ def perf():
     costs("C without frame pointers", (ours_cpu, trace.stat().st_size), (their_cpu, data.stat().st_size), "perf")
 
 
+TIMED = """
+import time
+from pygments.lexer import RegexLexer
+whole, lexes, clock = time.thread_time(), RegexLexer.get_tokens_unprocessed, time.thread_time
+inside = 0
+def timed(self, text, stack=("root",)):
+    global inside
+    tokens, begin = lexes(self, text, stack), clock()
+    for token in tokens:
+        inside += clock() - begin
+        yield token
+        begin = clock()
+    inside += clock() - begin
+RegexLexer.get_tokens_unprocessed = timed
+"""
+
+
+def true_share(python, program):
+    """The share of CPU time in the lexer, by the program's own clock."""
+    timed = fresh("timed.py")
+    head, loop = program.read_text().split("for i in range", 1)
+    timed.write_text(f"{head}{TIMED}for i in range{loop}print(100 * inside / (clock() - whole))\n")
+    return float(run(python, timed)[0])
+
+
 def py_spy():
-    """Shares of a Python program, by its own functions."""
+    """Shares of a Python program, by its own functions. py-spy goes by wall time: where a machine has more to do than processors, it sees where the program waits
+    for one, and is no judge. That is seen by the program's own clock, which Strobe has to agree with in any case."""
     trace, raw, python = fresh("spy.strobe"), fresh("spy.txt"), VENV / "bin" / "python3"
     program = fresh("highlight.py")
     program.write_text("import pathlib, pygments, pygments.lexers, pygments.formatters\ntext = pathlib.Path(pygments.lexers.__file__).read_text() * 4\n"
-                       "for i in range(12):\n    pygments.highlight(text, pygments.lexers.PythonLexer(), pygments.formatters.HtmlFormatter())\n")
+                       "for i in range(60):\n    pygments.highlight(text, pygments.lexers.PythonLexer(), pygments.formatters.HtmlFormatter())\n")
     _, ours_cpu = run(STROBE, "record", "--python", "off", "-o", trace, "--", python, program)
     _, their_cpu = run(VENV / "bin" / "py-spy", "record", "-r", "200", "-f", "raw", "-o", raw, "--", python, program)
     stacks, theirs = our_stacks(trace), collections.Counter()
@@ -88,9 +114,15 @@ def py_spy():
         theirs[tuple(re.sub(r".*\.", "", re.sub(r" \(.*", "", frame)) for frame in stack.split(";"))] += int(n)
     stacks = [[re.sub(r".*\.", "", name) for name in stack] for stack in stacks if any("highlight" in name for name in stack)]
     all_of_theirs = sum(n for stack, n in theirs.items() if "highlight" in stack)
+    truth = true_share(python, program)
     for name in ("get_tokens_unprocessed", "format_unencoded"):
-        ours = 100 * sum(name in stack for stack in stacks) / max(1, len(stacks))
-        row("CPython with pygments", f"samples in `{name}`", ours, 100 * sum(n for stack, n in theirs.items() if name in stack) / max(1, all_of_theirs), "py-spy", 6, " %")
+        ours, peers = 100 * sum(name in stack for stack in stacks) / max(1, len(stacks)), 100 * sum(n for stack, n in theirs.items() if name in stack) / max(1, all_of_theirs)
+        if name == "get_tokens_unprocessed":
+            row("CPython with pygments", f"samples in `{name}`", ours, truth, "the program's own clock", 6, " %")
+            if abs(peers - truth) > 6:
+                print(f"| CPython with pygments | samples in `{name}` | {ours:,.1f} % | py-spy: {peers:,.1f} % | not compared: py-spy is off the program's own clock |", flush=True)
+                continue
+        row("CPython with pygments", f"samples in `{name}`", ours, peers, "py-spy", 6, " %")
     costs("CPython with pygments", (ours_cpu, trace.stat().st_size), (their_cpu, raw.stat().st_size), "py-spy")
 
 

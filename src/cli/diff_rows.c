@@ -46,14 +46,13 @@ static enum strobe_err add_memory(struct strobe_diff *diff, struct strobe_trace 
         char room[STROBE_NAME_ROOM];
         uint32_t n;
         const struct strobe_heap_sums *sums = is_all ? &heap.sums : &heap.pools[i].sums;
-        const char *name =
-            is_all ? "all pools" : strobe_heap_pool_name(trace, &heap, i, room, &n);
+        const char *name = is_all ? "all pools" : strobe_heap_pool_name(trace, &heap, i, room, &n);
         if (is_all && heap.pool_ids.n < 2)
             break;
         err = add_figure(diff, name, "allocated", sums->bytes);
         if (!err)
-            err = add_figure(diff, name, "peak",
-                             is_all ? heap.peak_bytes : heap.pools[i].peak_bytes);
+            err =
+                add_figure(diff, name, "peak", is_all ? heap.peak_bytes : heap.pools[i].peak_bytes);
         if (!err && sums->live_bytes)
             err = add_figure(diff, name, "never freed", sums->live_bytes);
     }

@@ -6,9 +6,9 @@
 #include "diff/diff.h"
 
 struct strobe_diff_subject {
-    const char *name; /* "zones" */
-    const char *one;  /* "zone" */
-    const char *unit; /* of its numbers: "ns", "bytes", or "" */
+    const char *name;  /* "zones" */
+    const char *one;   /* "zone" */
+    const char *unit;  /* of its numbers: "ns", "bytes", or "" */
     const char *query; /* NULL: none; else rows of name, count, total, self */
     enum strobe_err (*add)(struct strobe_diff *diff, struct strobe_trace *trace); /* NULL: none */
 };

@@ -294,8 +294,8 @@ struct tests {
     size_t n;
 };
 
-static void fill_row(const struct strobe_diff *diff, uint32_t zone, struct tests *tests,
-                     struct strobe_diff_row *row)
+static void fill_row(const struct strobe_diff *diff, uint32_t zone, const uint32_t *n_runs,
+                     struct tests *tests, struct strobe_diff_row *row)
 {
     const struct moments *m = &tests->moments[zone];
     *row = (struct strobe_diff_row){.low = NAN, .high = NAN, .p = NAN, .false_rate = NAN};
@@ -306,9 +306,12 @@ static void fill_row(const struct strobe_diff *diff, uint32_t zone, struct tests
         row->value_ns[i] = m->n[i] ? exp(tests->raw[zone].mean[i]) : NAN;
     }
     row->change = m->n[0] && m->n[1] ? expm1(m->mean[1] - m->mean[0]) : NAN;
-    row->verdict = !m->n[0] == !m->n[1] ? STROBE_DIFF_NO_TEST
-                   : !m->n[0]           ? STROBE_DIFF_NEW
-                                        : STROBE_DIFF_GONE;
+    row->verdict = STROBE_DIFF_NO_TEST;
+    if (!m->n[0] &&
+        2 * m->n[1] > n_runs[1]) /* what is in few runs may have stayed away by chance */
+        row->verdict = STROBE_DIFF_NEW;
+    else if (!m->n[1] && 2 * m->n[0] > n_runs[0])
+        row->verdict = STROBE_DIFF_GONE;
     if (m->n[0] < MIN_RUNS || m->n[1] < MIN_RUNS)
         return;
     tests->variances[tests->n] = variance_of(m);
@@ -414,7 +417,7 @@ enum strobe_err strobe_diff_run(struct strobe_diff *diff, const struct strobe_di
     out->has_shift = find_shifts(diff, options, shifts, tests.p);
     for (uint32_t i = 0; i < diff->n_zones; i++) {
         tests.moments[i] = moments_of(diff, &diff->zones[i], options, shifts);
-        fill_row(diff, i, &tests, &diff->rows[i]);
+        fill_row(diff, i, out->n_runs, &tests, &diff->rows[i]);
     }
     test_rows(diff, options, &tests);
     compare_shifts(diff, shifts, out);

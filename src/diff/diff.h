@@ -19,8 +19,8 @@ enum strobe_diff_metric {
 enum strobe_diff_verdict {
     STROBE_DIFF_SLOWER = 0,
     STROBE_DIFF_FASTER = 1,
-    STROBE_DIFF_NEW = 2,     /* in no run of A */
-    STROBE_DIFF_GONE = 3,    /* in no run of B */
+    STROBE_DIFF_NEW = 2,     /* in no run of A, in most of B */
+    STROBE_DIFF_GONE = 3,    /* in no run of B, in most of A */
     STROBE_DIFF_UNKNOWN = 4, /* neither shown to be different nor to be the same */
     STROBE_DIFF_SAME = 5,    /* within the floor */
     STROBE_DIFF_NO_TEST = 6, /* fewer than three runs on a side have it */

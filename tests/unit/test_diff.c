@@ -229,6 +229,8 @@ static void new_gone_and_other_counts_are_named(void **state)
         strobe_diff_add_run(diff, set);
         strobe_diff_add_row(diff, "both", 4, set ? 20 : 10, 1000, 500);
         strobe_diff_add_row(diff, set ? "only in b" : "only in a", 9, 5, 1000, 500);
+        if (run == 5)
+            strobe_diff_add_row(diff, "once", 4, 5, 1000, 500);
     }
     assert_int_equal(strobe_diff_run(diff, &options, &result), STROBE_OK);
     assert_int_equal(result.n_of[STROBE_DIFF_NEW], 1);

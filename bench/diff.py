@@ -5,9 +5,11 @@ the zone `crunch` made slower by so many percent, which should be found. All thr
 (tests/diff/work.cpp) and one in Python (below) count their steps, one has them in a kernel on the simulator, whose lengths are drawn anew by
 each run's seed (tests/explain/planted_device.c). Prints counts and shares beside their bars. Zones are judged by wall time, as everybody's
 are. So that another program of the machine is not what is measured they run before all others (SCHED_FIFO) where that is allowed; where a zone
-deviates by more than 1 % between runs all the same, the answer is mostly "can't tell", which is right there: such comparisons are counted apart.
+deviates by more than 1 % between runs all the same, without what all zones of a run have in common, the answer is mostly "can't tell", which is right there: such comparisons are counted apart.
 SPDX-License-Identifier: MIT"""
 import argparse
+import csv
+import io
 import json
 import math
 import os
@@ -46,16 +48,23 @@ def compare(strobe, folder, before, after, runs):
     return {row["name"]: row for row in json.loads(done.stdout)["zones"]}
 
 
+def logs_of(strobe, file):
+    """{zone: logarithm of its mean duration}"""
+    text = subprocess.run([strobe, "query", "--format", "csv", file, "SELECT name, avg(dur) FROM zone WHERE dur > 0 GROUP BY name"], check=True, capture_output=True, text=True).stdout
+    return {row[0]: math.log(float(row[1])) for row in list(csv.reader(io.StringIO(text)))[1:]}
+
+
 def deviation(strobe, folder, zone):
-    """Of the logarithms of a zone's mean durations between the runs of a side, both sides together."""
+    """Of a zone's mean duration between the runs of a side, both sides together, less what all zones of a run have in common: `strobe diff` takes
+    that out too."""
+    runs = {side: [logs_of(strobe, file) for file in pathlib.Path(folder).glob(f"{side}*.strobe")] for side in "ab"}
+    every = [run for side in runs.values() for run in side]
+    means = {name: statistics.fmean(run[name] for run in every) for name in every[0] if all(name in run for run in every)}
     squares, degrees = 0.0, 0
-    for side in "ab":
-        logs = []
-        for file in pathlib.Path(folder).glob(f"{side}*.strobe"):
-            text = subprocess.run([strobe, "query", "--format", "csv", file, f"SELECT avg(dur) FROM zone WHERE name = '{zone}'"], check=True, capture_output=True, text=True).stdout
-            logs.append(math.log(float(text.split()[-1])))
-        squares += sum((one - statistics.fmean(logs)) ** 2 for one in logs)
-        degrees += len(logs) - 1
+    for side in runs.values():
+        own = [run[zone] - statistics.median(run[name] - mean for name, mean in means.items()) for run in side]
+        squares += sum((one - statistics.fmean(own)) ** 2 for one in own)
+        degrees += len(own) - 1
     return math.sqrt(squares / degrees)
 
 

@@ -19,9 +19,9 @@ static void work(std::uint64_t steps)
     kept = state;
 }
 
-#define PART(number)                    \
-    do {                                \
-        STROBE_SCOPE("part " #number);  \
+#define PART(number)                     \
+    do {                                 \
+        STROBE_SCOPE("part " #number);   \
         work(150000 + 25000 * (number)); \
     } while (0)
 

@@ -17,7 +17,8 @@ enum { N_PARTS = 9, CYCLES = 12, PER_US = 10 }; /* CYCLES: of a barrier with not
 static const char kernel_text[] =
     "#include \"dataflow_api.h\"\n"
     "#include <tools/profiler/kernel_profiler.hpp>\n"
-    "static void spend(uint32_t n) { for (uint32_t i = 0; i < n; i++) noc_async_write_barrier(); }\n"
+    "static void spend(uint32_t n) { for (uint32_t i = 0; i < n; i++) noc_async_write_barrier(); "
+    "}\n"
     "void kernel_main()\n"
     "{\n"
     "    { DeviceZoneScopedN(\"load_tile\"); spend(get_arg_val<uint32_t>(0)); }\n"
@@ -27,7 +28,8 @@ static const char kernel_text[] =
 static const char parts_text[] =
     "#include \"dataflow_api.h\"\n"
     "#include <tools/profiler/kernel_profiler.hpp>\n"
-    "static void spend(uint32_t n) { for (uint32_t i = 0; i < n; i++) noc_async_write_barrier(); }\n"
+    "static void spend(uint32_t n) { for (uint32_t i = 0; i < n; i++) noc_async_write_barrier(); "
+    "}\n"
     "#define PART(i) { DeviceZoneScopedN(\"part \" #i); spend(get_arg_val<uint32_t>(i)); }\n"
     "void kernel_main()\n"
     "{\n"
@@ -66,12 +68,11 @@ static void open_device(const char *text, const uint32_t *args, uint32_t n_args)
     need(strobe_device_open(&options, 0, &device), "open");
     need(strobe_program_create(&program), "program");
     need(strobe_program_rename(program, "step"), "name");
-    need(strobe_program_kernel(program,
-                               &(struct strobe_device_kernel){.text = text,
-                                                              .name = "step",
-                                                              .cores = core,
-                                                              .risc = STROBE_DEVICE_BRISC},
-                               &id),
+    need(strobe_program_kernel(
+             program,
+             &(struct strobe_device_kernel){
+                 .text = text, .name = "step", .cores = core, .risc = STROBE_DEVICE_BRISC},
+             &id),
          "kernel");
     need(strobe_program_args(program, id, core, args, n_args), "arguments");
     need(strobe_device_enqueue(device, program, NULL), "warm up"); /* the kernel is compiled */

@@ -31,7 +31,7 @@ def work(steps):
     for _ in range(steps):
         state = state * 25214903917 + 11 & 281474976710655
 percent = int(sys.argv[1]) if len(sys.argv) > 1 else 0
-for _ in range(20):
+for _ in range(60):
     for i in range(8):
         with strobe.zone(f"part {i}"):
             work(3000 + 500 * i)
@@ -101,8 +101,8 @@ def measure_slower(options, folder, name, command, percent):
             steady.append(rows[-1])
     found, bar = sum(row["verdict"] == "slower" for row in steady), LEAST_FOUND.get(options.runs, {}).get(percent)
     judged = f"; {says(found / len(steady), bar, False)}" if bar and steady else ""
-    print(f"{name}, +{percent} %: found in {found} of {len(steady)} steady ones{judged}; undecided in {sum(row['verdict'] == UNDECIDED for row in rows)} of {len(rows)}, "
-          f"in the wrong direction in {sum(row['verdict'] == 'faster' for row in rows)}", flush=True)
+    print(f"{name}, +{percent} %: found in {found} of {len(steady)} steady ones{judged}; of all {len(rows)} found in {sum(row['verdict'] == 'slower' for row in rows)}, "
+          f"undecided in {sum(row['verdict'] == UNDECIDED for row in rows)}, in the wrong direction in {sum(row['verdict'] == 'faster' for row in rows)}", flush=True)
 
 
 def main():

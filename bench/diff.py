@@ -1,11 +1,15 @@
-"""diff.py STROBE PLANTED [--device PROGRAM] [--pairs 20] [--runs 5] [--slower 10 5]: how often `strobe diff` is wrong, and how often it finds what is there.
+"""diff.py BUILD [--pairs 20] [--runs 5] [--slower 10 5] [--only NAME...]: how often `strobe diff` is wrong, and how often it finds what is there.
 
-Records sets of RUNS runs of each program, in turns, and compares pairs of sets: of the same program, where every verdict is false, and with one
-zone made slower by so many percent, which should be found. Programs: PLANTED (of tests/explain), a Python program of its own, and one on a
-device's stand-in (strobe-device-add). Prints counts and shares beside their bars. CPU time is what the programs spin by, but zones are
-judged by wall time, as everybody's are: where a zone deviates by more than 1 % between runs the answer is mostly "can't tell", which is right
-there; such comparisons are counted apart.  SPDX-License-Identifier: MIT"""
+Records sets of RUNS runs of three programs, in turns, and compares pairs of sets: of the same program, where every verdict is false, and with
+the zone `crunch` made slower by so many percent, which should be found. All three have nine zones and no other thing to do: one in C++
+(tests/diff/work.cpp) and one in Python (below) count their steps, one has them in a kernel on the simulator, whose lengths are drawn anew by
+each run's seed (tests/explain/planted_device.c). Prints counts and shares beside their bars. Zones are judged by wall time, as everybody's
+are. So that another program of the machine is not what is measured they run before all others (SCHED_FIFO) where that is allowed; where a zone
+deviates by more than 1 % between runs all the same, without what all zones of a run have in common, the answer is mostly "can't tell", which is right there: such comparisons are counted apart.
+SPDX-License-Identifier: MIT"""
 import argparse
+import csv
+import io
 import json
 import math
 import os
@@ -20,19 +24,19 @@ FALSE = ("slower", "faster", "new", "gone")
 MOST_FALSE = 0.03
 LEAST_FOUND = {5: {10: 0.9, 5: 0.55}, 3: {10: 0.8, 5: 0.25}}  # by runs a side and percent: of zones that deviate by STEADY at most
 STEADY = 0.01
-PYTHON = """import sys, time
+PYTHON = """import sys
 import strobe
-def spin(us):
-    end = time.thread_time_ns() + us * 1000
-    while time.thread_time_ns() < end:
-        pass
+def work(steps):
+    state = 1
+    for _ in range(steps):
+        state = state * 25214903917 + 11 & 281474976710655
 percent = int(sys.argv[1]) if len(sys.argv) > 1 else 0
-for _ in range(20):
+for _ in range(60):
     for i in range(8):
         with strobe.zone(f"part {i}"):
-            spin(300 + 50 * i)
+            work(3000 + 500 * i)
     with strobe.zone("crunch"):
-        spin(2000 + 20 * percent)
+        work(20000 + 200 * percent)
 """
 
 
@@ -44,29 +48,35 @@ def compare(strobe, folder, before, after, runs):
     return {row["name"]: row for row in json.loads(done.stdout)["zones"]}
 
 
+def logs_of(strobe, file):
+    """{zone: logarithm of its mean duration}"""
+    text = subprocess.run([strobe, "query", "--format", "csv", file, "SELECT name, avg(dur) FROM zone WHERE dur > 0 GROUP BY name"], check=True, capture_output=True, text=True).stdout
+    return {row[0]: math.log(float(row[1])) for row in list(csv.reader(io.StringIO(text)))[1:]}
+
+
 def deviation(strobe, folder, zone):
-    """Of the logarithms of a zone's mean durations between the runs of a side, both sides together."""
+    """Of a zone's mean duration between the runs of a side, both sides together, less what all zones of a run have in common: `strobe diff` takes
+    that out too."""
+    runs = {side: [logs_of(strobe, file) for file in pathlib.Path(folder).glob(f"{side}*.strobe")] for side in "ab"}
+    every = [run for side in runs.values() for run in side]
+    means = {name: statistics.fmean(run[name] for run in every) for name in every[0] if all(name in run for run in every)}
     squares, degrees = 0.0, 0
-    for side in "ab":
-        logs = []
-        for file in pathlib.Path(folder).glob(f"{side}*.strobe"):
-            text = subprocess.run([strobe, "query", "--format", "csv", file, f"SELECT avg(dur) FROM zone WHERE name = '{zone}'"], check=True, capture_output=True, text=True).stdout
-            logs.append(math.log(float(text.split()[-1])))
-        squares += sum((one - statistics.fmean(logs)) ** 2 for one in logs)
-        degrees += len(logs) - 1
+    for side in runs.values():
+        own = [run[zone] - statistics.median(run[name] - mean for name, mean in means.items()) for run in side]
+        squares += sum((one - statistics.fmean(own)) ** 2 for one in own)
+        degrees += len(own) - 1
     return math.sqrt(squares / degrees)
 
 
-def programs(options, folder):
-    """{name: (command, whether a percentage may follow)}"""
+def programs(build, folder):
+    """{name: command}; a percentage may follow."""
     script = pathlib.Path(folder) / "work.py"
     script.write_text(PYTHON)
-    found = {"C": (f"{pathlib.Path(options.planted).resolve()} work 20", True)}
-    if options.python_path:
-        found["Python"] = (f"env PYTHONPATH={pathlib.Path(options.python_path).resolve()} {sys.executable} {script}", True)
-    if options.device:
-        found["device"] = (f"{pathlib.Path(options.device).resolve()} 3", False)
-    return found
+    first = "chrt -f 10 " if not subprocess.run(["chrt", "-f", "10", "true"], capture_output=True, check=False).returncode else ""
+    print("programs run before all others" if first else "programs run beside others: SCHED_FIFO is not allowed here", flush=True)
+    return {"C++": f"{first}{build / 'bin/programs/diff_work'}",
+            "Python": f"env PYTHONPATH={build / 'python'} {first}{sys.executable} {script}",
+            "device": f"env STROBE_KERNEL_CACHE={build / 'kernels'} {first}{build / 'bin/programs/explain_planted_device'} parts 20"}
 
 
 def says(value, bar, is_most):
@@ -91,24 +101,26 @@ def measure_slower(options, folder, name, command, percent):
             steady.append(rows[-1])
     found, bar = sum(row["verdict"] == "slower" for row in steady), LEAST_FOUND.get(options.runs, {}).get(percent)
     judged = f"; {says(found / len(steady), bar, False)}" if bar and steady else ""
-    print(f"{name}, +{percent} %: found in {found} of {len(steady)} steady ones{judged}; undecided in {sum(row['verdict'] == UNDECIDED for row in rows)} of {len(rows)}, "
-          f"in the wrong direction in {sum(row['verdict'] == 'faster' for row in rows)}", flush=True)
+    print(f"{name}, +{percent} %: found in {found} of {len(steady)} steady ones{judged}; of all {len(rows)} found in {sum(row['verdict'] == 'slower' for row in rows)}, "
+          f"undecided in {sum(row['verdict'] == UNDECIDED for row in rows)}, in the wrong direction in {sum(row['verdict'] == 'faster' for row in rows)}", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("strobe")
-    parser.add_argument("planted", help="the program of tests/explain")
-    parser.add_argument("--python-path", help="the folder of the package strobe: a Python program too")
-    parser.add_argument("--device", help="a program on a device's stand-in too")
+    parser.add_argument("build", type=pathlib.Path, help="a build with tests (STROBE_TESTS=ON)")
+    parser.add_argument("--only", nargs="*", help="C++, Python, device")
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--slower", type=int, nargs="*", default=[10, 5])
     options = parser.parse_args()
+    build = options.build.resolve()
+    options.strobe = build / "bin/strobe"
     with tempfile.TemporaryDirectory(prefix="strobe-diff-") as folder:
-        for name, (command, may_slow) in programs(options, folder).items():
+        for name, command in programs(build, folder).items():
+            if options.only and name not in options.only:
+                continue
             measure_equal(options, folder, name, command)
-            for percent in options.slower if may_slow else ():
+            for percent in options.slower:
                 measure_slower(options, folder, name, command, percent)
 
 

@@ -13,7 +13,9 @@ static int add_run(struct strobe_asker *asker, struct strobe_diff *diff, int set
     if (!err)
         err = strobe_trace_open(path, 0, &trace);
     if (!err)
-        err = strobe_diff_add(diff, set, trace);
+        err = strobe_diff_add_run(diff, set);
+    if (!err)
+        err = strobe_diff_add_zones(diff, trace);
     strobe_trace_close(trace);
     if (err)
         strobe_ask_say_failed(asker, path, err, reply);
@@ -59,7 +61,7 @@ void strobe_ask_answer_compare(struct strobe_asker *asker, const struct strobe_j
         if (err)
             strobe_ask_say_failed(asker, asker->path, err, reply);
         else
-            strobe_diff_write(&result, metrics[options.metric], options.floor,
+            strobe_diff_write(&result, "zones", metrics[options.metric], options.floor,
                               strobe_reply_writer(reply));
     }
     strobe_diff_free(diff);

@@ -28,12 +28,14 @@ static const char help[] =
     "with an interval; the same within the floor; can't tell, with the number of runs that it "
     "would take.\n"
     "\n"
+    "  --of WHAT           zones (default); ops: programs on devices; samples: functions; memory: "
+    "pools; counters: plots\n"
     "  --metric M          mean (default): of a zone's duration; self: without its children; "
     "total: of all its zones\n"
     "  --floor SHARE       changes up to this are none: 2% (default)\n"
     "  --fail-over SHARE   exit code 3 where a zone is slower by more than this\n"
-    "  --format FORMAT     table (default), markdown, csv or json\n"
-    "  --limit N           rows of table and markdown: 30 (default)\n"
+    "  --format FORMAT     table (default), markdown, html, csv or json\n"
+    "  --limit N           rows of table, markdown and html: 30 (default)\n"
     "  --all               show what did not change, too\n"
     "  --record            run the two commands in turns, record each run, compare\n"
     "  -n, --runs RUNS     of each: 5 (default)\n"
@@ -48,7 +50,7 @@ static const char help[] =
     ">comment.md\n";
 
 enum { EXIT_OVER = 3 };
-enum { OPT_METRIC = 256, OPT_FLOOR, OPT_FAIL, OPT_FORMAT, OPT_LIMIT, OPT_ALL, OPT_RECORD };
+enum { OPT_METRIC = 256, OPT_FLOOR, OPT_FAIL, OPT_FORMAT, OPT_LIMIT, OPT_ALL, OPT_RECORD, OPT_OF };
 
 struct options {
     struct strobe_diff_options diff;
@@ -99,9 +101,26 @@ static int read_metric(const char *text, struct options *options)
     return 0;
 }
 
+static int read_subject(const char *text, struct options *options)
+{
+    const struct strobe_diff_subject *subject = strobe_diff_find_subject(text);
+    if (!subject) {
+        strobe_cli_error("diff",
+                         "there is nothing called '%s' to compare; zones, ops, samples, "
+                         "memory, counters",
+                         text);
+        return 0;
+    }
+    options->show.subject = subject;
+    options->diff.is_no_time = strcmp(subject->unit, "ns") != 0;
+    return 1;
+}
+
 static int take_option(int c, struct options *options)
 {
     switch (c) {
+    case OPT_OF:
+        return read_subject(optarg, options);
     case OPT_METRIC:
         return read_metric(optarg, options);
     case OPT_FLOOR:
@@ -111,7 +130,8 @@ static int take_option(int c, struct options *options)
     case OPT_FORMAT:
         options->show.format = optarg;
         if (!strobe_diff_knows(optarg))
-            strobe_cli_error("diff", "there is no format '%s'; table, markdown, csv, json", optarg);
+            strobe_cli_error("diff", "there is no format '%s'; table, markdown, html, csv, json",
+                             optarg);
         return strobe_diff_knows(optarg);
     case OPT_LIMIT:
         return read_number("--limit", optarg, &options->show.limit);
@@ -131,17 +151,13 @@ static int take_option(int c, struct options *options)
 /* -1: go on; else the exit code. */
 static int read_options(int argc, char **argv, struct options *options)
 {
-    static const struct option known[] = {{"metric", 1, NULL, OPT_METRIC},
-                                          {"floor", 1, NULL, OPT_FLOOR},
-                                          {"fail-over", 1, NULL, OPT_FAIL},
-                                          {"format", 1, NULL, OPT_FORMAT},
-                                          {"limit", 1, NULL, OPT_LIMIT},
-                                          {"all", 0, NULL, OPT_ALL},
-                                          {"record", 0, NULL, OPT_RECORD},
-                                          {"runs", 1, NULL, 'n'},
-                                          {"output", 1, NULL, 'o'},
-                                          {"help", 0, NULL, 'h'},
-                                          {0}};
+    static const struct option known[] = {
+        {"metric", 1, NULL, OPT_METRIC}, {"of", 1, NULL, OPT_OF},
+        {"floor", 1, NULL, OPT_FLOOR},   {"fail-over", 1, NULL, OPT_FAIL},
+        {"format", 1, NULL, OPT_FORMAT}, {"limit", 1, NULL, OPT_LIMIT},
+        {"all", 0, NULL, OPT_ALL},       {"record", 0, NULL, OPT_RECORD},
+        {"runs", 1, NULL, 'n'},          {"output", 1, NULL, 'o'},
+        {"help", 0, NULL, 'h'},          {0}};
     for (int c; (c = strobe_cli_option(argc, argv, "+hn:o:", known)) != -1;) {
         if (c == 'h') {
             fputs(help, stdout);
@@ -152,19 +168,6 @@ static int read_options(int argc, char **argv, struct options *options)
     }
     options->show.floor = options->diff.floor;
     return -1;
-}
-
-/* 0: it could not be read, and why was printed. */
-static int add_trace(struct strobe_diff *diff, int set, const char *path)
-{
-    struct strobe_trace *trace = strobe_cli_open_trace("diff", path, 0);
-    if (!trace)
-        return 0;
-    enum strobe_err err = strobe_diff_add(diff, set, trace);
-    if (err)
-        strobe_cli_fail("diff", path, err);
-    strobe_trace_close(trace);
-    return !err;
 }
 
 /* A run of a command under `strobe record`. 0: it failed. */
@@ -215,7 +218,8 @@ static int record_all(struct strobe_diff *diff, const struct options *options, c
         }
         if (isatty(2))
             fprintf(stderr, "\r\033[Kstrobe diff: run %u of %u", i + 1, 2 * options->n_runs);
-        if (!record_run(commands[set], path) || !add_trace(diff, set, path))
+        if (!record_run(commands[set], path) ||
+            !strobe_diff_add_subject(diff, set, options->show.subject, path))
             return 0;
     }
     if (isatty(2))
@@ -224,7 +228,8 @@ static int record_all(struct strobe_diff *diff, const struct options *options, c
 }
 
 /* Files before -- are A's, those behind it B's. 0: wrong usage or failed, with the exit code in *code. */
-static int add_files(struct strobe_diff *diff, int argc, char **argv, int *code)
+static int add_files(struct strobe_diff *diff, const struct strobe_diff_subject *subject, int argc,
+                     char **argv, int *code)
 {
     int set = 0, n[2] = {0};
     *code = STROBE_EXIT_FAILED;
@@ -232,7 +237,7 @@ static int add_files(struct strobe_diff *diff, int argc, char **argv, int *code)
         if (!strcmp(argv[i], "--") && !set++)
             continue;
         n[set]++;
-        if (!add_trace(diff, set, argv[i]))
+        if (!strobe_diff_add_subject(diff, set, subject, argv[i]))
             return 0;
     }
     if (n[0] && n[1])
@@ -269,7 +274,10 @@ static int compare(struct strobe_diff *diff, const struct options *options)
 int strobe_cli_diff(int argc, char **argv)
 {
     struct options options = {.diff = {.floor = 0.02, .false_rate = 0.05},
-                              .show = {.format = "table", .metric = "mean", .limit = 30},
+                              .show = {.subject = strobe_diff_find_subject("zones"),
+                                       .format = "table",
+                                       .metric = "mean",
+                                       .limit = 30},
                               .fail_over = NAN,
                               .n_runs = 5,
                               .folder = "strobe-diff"};
@@ -291,7 +299,7 @@ int strobe_cli_diff(int argc, char **argv)
         code = STROBE_EXIT_FAILED;
         ok = record_all(diff, &options, argv + optind);
     } else {
-        ok = add_files(diff, argc, argv, &code);
+        ok = add_files(diff, options.show.subject, argc, argv, &code);
     }
     if (ok)
         code = compare(diff, &options);

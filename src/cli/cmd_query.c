@@ -77,15 +77,18 @@ enum {
     OPT_ENGINE
 };
 
-static void print_tables(void)
+/* All tables, or the one of a name. Their number. */
+static unsigned print_tables(const char *only)
 {
-    const char *columns, *what;
-    for (unsigned i = 0;; i++) {
-        const char *name = strobe_sql_table(i, &columns, &what);
-        if (!name)
-            break;
-        printf("%s: %s\n    %s\n", name, what, columns);
-    }
+    const char *columns, *what, *name;
+    unsigned n = 0;
+    for (unsigned i = 0; (name = strobe_sql_table(i, &columns, &what)); i++)
+        if (!*only || !strcmp(only, name)) {
+            printf("%s: %s\n    %s\n", name, what, columns);
+            n++;
+        }
+    fflush(stdout);
+    return n;
 }
 
 /* A number and one of `units`, each a letter or two with its factor. 0: it is none. */
@@ -143,7 +146,7 @@ static int read_options(int argc, char **argv, struct options *options)
             if (c == 'h')
                 fputs(help, stdout);
             else
-                print_tables();
+                print_tables("");
             return STROBE_EXIT_OK;
         }
         int ok = c != '?';
@@ -272,6 +275,32 @@ static void add_line(const struct asked *asked, struct strobe_query_writer *writ
         strobe_out_clear(statement);
 }
 
+static const char prompt_help[] =
+    "SQL, ended by a semicolon; it may be several lines. Tab completes, arrows go through the "
+    "history, Ctrl-C forgets a line.\n"
+    "  .tables [NAME]   the tables and their columns, or those of one\n"
+    "  .help            this\n"
+    "  .quit            end, as Ctrl-D does\n";
+
+/* A line that begins with a dot is no SQL, and a habit from other prompts. 0: it ends the prompt. */
+static int run_dot(const char *line)
+{
+    char word[16] = "", name[64] = "";
+    sscanf(line, "%15s %63s", word, name);
+    if (!strcmp(word, ".quit") || !strcmp(word, ".exit"))
+        return 0;
+    if (!strcmp(word, ".tables") || !strcmp(word, ".schema")) {
+        name[strcspn(name, ";")] = 0;
+        if (!print_tables(name))
+            strobe_cli_error("query", "there is no table %s; .tables lists all", name);
+    } else if (!strcmp(word, ".help")) {
+        fputs(prompt_help, stderr);
+    } else {
+        strobe_cli_error("query", "there is no %s; .tables, .help, .quit", word);
+    }
+    return 1;
+}
+
 /* Statements from a terminal. */
 static int run_prompt(const struct asked *asked, struct strobe_query_writer *writer)
 {
@@ -282,15 +311,15 @@ static int run_prompt(const struct asked *asked, struct strobe_query_writer *wri
                                    .history_path = history_path(room)};
     const char *line;
     int is_cancelled;
-    fprintf(stderr, "SQL, ended by a semicolon; .tables lists the tables, Tab completes, Ctrl-D "
-                    "ends.\n");
+    fprintf(stderr, "SQL, ended by a semicolon; .tables lists the tables, .help helps, Tab "
+                    "completes, Ctrl-D ends.\n");
     while ((line = strobe_prompt_read(&prompt, statement.len ? "   ...> " : "strobe> ",
                                       &is_cancelled))) {
         if (is_cancelled) {
             strobe_out_clear(&statement);
-        } else if (!statement.len && !strncmp(line, ".tables", 7)) {
-            print_tables();
-            fflush(stdout);
+        } else if (!statement.len && *line == '.') {
+            if (!run_dot(line))
+                break;
         } else {
             strobe_prompt_remember(&prompt, line);
             add_line(asked, writer, &statement, line);

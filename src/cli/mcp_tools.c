@@ -166,17 +166,24 @@ static enum strobe_mcp_result call_query(struct call *call)
     return run_words(call, NULL);
 }
 
+/* Those of the members that are there, each as an option. */
+static void add_options(struct call *call, const char *const *names, const char *const *options,
+                        int n)
+{
+    for (int i = 0; i < n; i++)
+        if (text_of(call, names[i])) {
+            add_word(call, options[i]);
+            add_word(call, text_of(call, names[i]));
+        }
+}
+
 static enum strobe_mcp_result call_explain(struct call *call)
 {
     static const char *const names[] = {"zone", "from", "to"};
     static const char *const options[] = {"--zone", "--from", "--to"};
     add_word(call, "explain");
     add_word(call, "--json");
-    for (int i = 0; i < 3; i++)
-        if (text_of(call, names[i])) {
-            add_word(call, options[i]);
-            add_word(call, text_of(call, names[i]));
-        }
+    add_options(call, names, options, 3);
     add_word(call, "--");
     return add_named_file(call) ? run_words(call, NULL) : STROBE_MCP_FAILED;
 }
@@ -184,8 +191,11 @@ static enum strobe_mcp_result call_explain(struct call *call)
 static enum strobe_mcp_result call_diff(struct call *call)
 {
     static const char *const words[] = {"diff", "--format", "json", "--all"};
+    static const char *const names[] = {"of", "metric"};
+    static const char *const options[] = {"--of", "--metric"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         add_word(call, words[i]);
+    add_options(call, names, options, 2);
     if (!add_files(call, "a"))
         return STROBE_MCP_FAILED;
     add_word(call, "--");
@@ -257,7 +267,11 @@ static const struct {
     {"diff",
      "What changed between two sets of runs, zone by zone, with intervals, as JSON. Give three "
      "runs of each at the least.",
-     FILES("a", "traces before") "," FILES("b", "traces after"), "\"a\",\"b\"", call_diff},
+     FILES("a", "traces before") "," FILES("b", "traces after") "," TEXT(
+         "of", "zones, ops, samples, memory or counters; zones "
+               "without it") "," TEXT("metric", "mean, self or total; mean "
+                                                "without it"),
+     "\"a\",\"b\"", call_diff},
     {"find", "Zones whose name has a text in it, the longest first; a JSON object per zone.",
      TRACE "," TEXT("name", "part of the name") "," NUMBER("min_ns", "at least so long") "," NUMBER(
          "limit", "at most so many; 20 without it, 1000 at most"),

@@ -82,7 +82,7 @@ static struct cell *cell_of(struct strobe_diff *diff, uint32_t run, const char *
     return STROBE_ARRAY_REACH(zone->cells, zone->cells_room, run) ? NULL : &zone->cells[run];
 }
 
-static enum strobe_err new_run(struct strobe_diff *diff, int set)
+enum strobe_err strobe_diff_add_run(struct strobe_diff *diff, int set)
 {
     struct run *run = STROBE_ARRAY_PUSH(diff->runs, diff->n_runs, diff->runs_room);
     if (!run)
@@ -91,22 +91,20 @@ static enum strobe_err new_run(struct strobe_diff *diff, int set)
     return STROBE_OK;
 }
 
-enum strobe_err strobe_diff_add_zone(struct strobe_diff *diff, int set, uint32_t run,
-                                     const char *name, uint64_t count, double total_ns,
-                                     double self_ns)
+enum strobe_err strobe_diff_add_row(struct strobe_diff *diff, const char *name, size_t n_name,
+                                    uint64_t count, double total, double self)
 {
-    char key[256] = {0};
-    size_t n = strlen(name);
-    if (n + 3 > sizeof key)
-        return STROBE_ERR_LIMIT;
-    memcpy(key, name, n);
-    while (diff->n_runs <= run)
-        if (new_run(diff, set))
-            return STROBE_ERR_NOMEM;
-    struct cell *cell = cell_of(diff, run, key, n + 2);
+    STROBE_ASSERT(diff->n_runs);
+    char *key = calloc(1, n_name + 3);
+    if (key)
+        memcpy(key, name, strnlen(name, n_name));
+    struct cell *cell = key ? cell_of(diff, diff->n_runs - 1, key, strlen(key) + 2) : NULL;
+    free(key);
     if (!cell)
         return STROBE_ERR_NOMEM;
-    *cell = (struct cell){count, total_ns, self_ns};
+    cell->count += count;
+    cell->total_ns += total;
+    cell->self_ns += self;
     return STROBE_OK;
 }
 
@@ -131,14 +129,12 @@ static char *make_key(const struct strobe_trace *trace, const struct strobe_stat
     return key;
 }
 
-enum strobe_err strobe_diff_add(struct strobe_diff *diff, int set, struct strobe_trace *trace)
+enum strobe_err strobe_diff_add_zones(struct strobe_diff *diff, struct strobe_trace *trace)
 {
     const struct strobe_stats_options options = {.quick = 1};
     struct strobe_stats stats;
-    enum strobe_err err = new_run(diff, set);
-    if (err)
-        return err;
-    err = strobe_stats_run(trace, &options, &stats);
+    STROBE_ASSERT(diff->n_runs);
+    enum strobe_err err = strobe_stats_run(trace, &options, &stats);
     for (uint32_t i = 0; !err && i < stats.n_rows; i++) {
         const struct strobe_stats_row *row = &stats.rows[i];
         size_t n_key;
@@ -157,16 +153,19 @@ enum strobe_err strobe_diff_add(struct strobe_diff *diff, int set, struct strobe
     return err;
 }
 
-/* The log of what is compared; NAN: the run lacks the zone. */
-static double value_of(const struct zone *zone, uint32_t run, enum strobe_diff_metric metric)
+/* The log of what is compared; NAN: the run lacks the zone, or it is no number above 0. */
+static double value_of(const struct zone *zone, uint32_t run,
+                       const struct strobe_diff_options *options)
 {
     if (run >= zone->cells_room || !zone->cells[run].count)
         return NAN;
     const struct cell *cell = &zone->cells[run];
-    double ns = metric == STROBE_DIFF_SELF ? cell->self_ns : cell->total_ns;
-    if (metric != STROBE_DIFF_TOTAL)
-        ns /= (double)cell->count;
-    return log(ns > 0.5 ? ns : 0.5); /* shorter than the clock can tell */
+    double value = options->metric == STROBE_DIFF_SELF ? cell->self_ns : cell->total_ns;
+    if (options->metric != STROBE_DIFF_TOTAL)
+        value /= (double)cell->count;
+    if (options->is_no_time)
+        return value > 0 ? log(value) : NAN;
+    return log(value > 0.5 ? value : 0.5); /* shorter than the clock can tell */
 }
 
 /* The sets of one zone: number of runs, means, sum of squares around them. */
@@ -176,11 +175,11 @@ struct moments {
 };
 
 static struct moments moments_of(const struct strobe_diff *diff, const struct zone *zone,
-                                 enum strobe_diff_metric metric, const double *shifts)
+                                 const struct strobe_diff_options *options, const double *shifts)
 {
     struct moments m = {0};
     for (uint32_t i = 0; i < diff->n_runs; i++) {
-        double value = value_of(zone, i, metric);
+        double value = value_of(zone, i, options);
         int set = diff->runs[i].set;
         if (isnan(value))
             continue;
@@ -194,7 +193,7 @@ static struct moments moments_of(const struct strobe_diff *diff, const struct zo
 }
 
 /* How much slower each run is than the others, over the zones that all have: shifts[run]. 0: too few zones. */
-static int find_shifts(const struct strobe_diff *diff, enum strobe_diff_metric metric,
+static int find_shifts(const struct strobe_diff *diff, const struct strobe_diff_options *options,
                        double *shifts, double *room)
 {
     uint32_t n_common = 0;
@@ -203,9 +202,9 @@ static int find_shifts(const struct strobe_diff *diff, enum strobe_diff_metric m
         for (uint32_t k = 0; k < diff->n_zones; k++) {
             double mean = 0;
             for (uint32_t j = 0; j < diff->n_runs; j++)
-                mean += value_of(&diff->zones[k], j, metric) / diff->n_runs;
+                mean += value_of(&diff->zones[k], j, options) / diff->n_runs;
             if (!isnan(mean))
-                room[n_common++] = value_of(&diff->zones[k], i, metric) - mean;
+                room[n_common++] = value_of(&diff->zones[k], i, options) - mean;
         }
         shifts[i] = n_common >= SHIFT_ZONES ? strobe_moments_median(room, n_common) : 0;
     }
@@ -280,10 +279,10 @@ static void judge(struct strobe_diff_row *row, double floor, double false_rate)
 }
 
 /* What the clock can't tell apart is no change. */
-static double floor_of(const struct strobe_diff_row *row, double floor)
+static double floor_of(const struct strobe_diff_row *row, const struct strobe_diff_options *options)
 {
     double mean = fmin(row->value_ns[0], row->value_ns[1]);
-    return fmax(floor, CLOCK_STEPS / fmax(mean, 1));
+    return options->is_no_time ? options->floor : fmax(options->floor, CLOCK_STEPS / fmax(mean, 1));
 }
 
 /* Rows with a test: theirs are numbered in `tested`. */
@@ -295,8 +294,8 @@ struct tests {
     size_t n;
 };
 
-static void fill_row(const struct strobe_diff *diff, uint32_t zone, struct tests *tests,
-                     struct strobe_diff_row *row)
+static void fill_row(const struct strobe_diff *diff, uint32_t zone, const uint32_t *n_runs,
+                     struct tests *tests, struct strobe_diff_row *row)
 {
     const struct moments *m = &tests->moments[zone];
     *row = (struct strobe_diff_row){.low = NAN, .high = NAN, .p = NAN, .false_rate = NAN};
@@ -307,7 +306,12 @@ static void fill_row(const struct strobe_diff *diff, uint32_t zone, struct tests
         row->value_ns[i] = m->n[i] ? exp(tests->raw[zone].mean[i]) : NAN;
     }
     row->change = m->n[0] && m->n[1] ? expm1(m->mean[1] - m->mean[0]) : NAN;
-    row->verdict = !m->n[0] ? STROBE_DIFF_NEW : !m->n[1] ? STROBE_DIFF_GONE : STROBE_DIFF_NO_TEST;
+    row->verdict = STROBE_DIFF_NO_TEST;
+    if (!m->n[0] &&
+        2 * m->n[1] > n_runs[1]) /* what is in few runs may have stayed away by chance */
+        row->verdict = STROBE_DIFF_NEW;
+    else if (!m->n[1] && 2 * m->n[0] > n_runs[0])
+        row->verdict = STROBE_DIFF_GONE;
     if (m->n[0] < MIN_RUNS || m->n[1] < MIN_RUNS)
         return;
     tests->variances[tests->n] = variance_of(m);
@@ -321,14 +325,14 @@ static void test_rows(struct strobe_diff *diff, const struct strobe_diff_options
     struct strobe_moments_prior prior = strobe_moments_fit(tests->variances, tests->dfs, tests->n);
     for (size_t i = 0; i < tests->n; i++) {
         struct strobe_diff_row *row = &diff->rows[tests->tested[i]];
-        test_zone(&tests->moments[tests->tested[i]], &prior, floor_of(row, options->floor), row);
+        test_zone(&tests->moments[tests->tested[i]], &prior, floor_of(row, options), row);
         tests->p[i] = row->p;
     }
     strobe_moments_false_rates(tests->p, tests->n, tests->order);
     for (size_t i = 0; i < tests->n; i++) {
         struct strobe_diff_row *row = &diff->rows[tests->tested[i]];
         row->false_rate = tests->p[i];
-        judge(row, floor_of(row, options->floor), options->false_rate);
+        judge(row, floor_of(row, options), options->false_rate);
     }
 }
 
@@ -399,7 +403,8 @@ enum strobe_err strobe_diff_run(struct strobe_diff *diff, const struct strobe_di
     double *shifts = calloc(diff->n_runs + (size_t)1, sizeof *shifts);
     free(diff->rows);
     diff->rows = calloc(n, sizeof *diff->rows);
-    *out = (struct strobe_diff_result){.rows = diff->rows, .n_rows = diff->n_zones};
+    *out = (struct strobe_diff_result){
+        .rows = diff->rows, .n_rows = diff->n_zones, .is_no_time = options->is_no_time};
     if (!make_tests(&tests, n) || !shifts || !diff->rows) {
         free_tests(&tests);
         free(shifts);
@@ -408,11 +413,11 @@ enum strobe_err strobe_diff_run(struct strobe_diff *diff, const struct strobe_di
     for (uint32_t i = 0; i < diff->n_runs; i++)
         out->n_runs[diff->runs[i].set]++;
     for (uint32_t i = 0; i < diff->n_zones; i++)
-        tests.raw[i] = moments_of(diff, &diff->zones[i], options->metric, shifts); /* all 0 yet */
-    out->has_shift = find_shifts(diff, options->metric, shifts, tests.p);
+        tests.raw[i] = moments_of(diff, &diff->zones[i], options, shifts); /* all 0 yet */
+    out->has_shift = find_shifts(diff, options, shifts, tests.p);
     for (uint32_t i = 0; i < diff->n_zones; i++) {
-        tests.moments[i] = moments_of(diff, &diff->zones[i], options->metric, shifts);
-        fill_row(diff, i, &tests, &diff->rows[i]);
+        tests.moments[i] = moments_of(diff, &diff->zones[i], options, shifts);
+        fill_row(diff, i, out->n_runs, &tests, &diff->rows[i]);
     }
     test_rows(diff, options, &tests);
     compare_shifts(diff, shifts, out);

@@ -38,11 +38,11 @@ static void add_row(struct strobe_explain_place *place, const struct strobe_path
     }
 }
 
-/* What a place itself spent: that others had its processors says nothing of the place. */
+/* What a place itself spent: that others had its processors, or that a launch was on its way, says nothing of the place. */
 static uint64_t net_ticks(const struct strobe_explain_place *place)
 {
     return place->ticks - place->by_class[STROBE_PATH_RUNNABLE] -
-           place->by_class[STROBE_PATH_BARRIER];
+           place->by_class[STROBE_PATH_BARRIER] - place->by_class[STROBE_PATH_IDLE];
 }
 
 static int compare_places(const void *a, const void *b)
@@ -301,7 +301,7 @@ static enum strobe_path_class main_class(const struct strobe_explain_place *plac
     enum strobe_path_class best = STROBE_PATH_RUN;
     uint64_t waits = place->by_class[STROBE_PATH_IO] + place->by_class[STROBE_PATH_OUTSIDE];
     for (int i = 0; i < STROBE_PATH_N_CLASSES; i++)
-        if (i != STROBE_PATH_RUNNABLE && i != STROBE_PATH_BARRIER &&
+        if (i != STROBE_PATH_RUNNABLE && i != STROBE_PATH_BARRIER && i != STROBE_PATH_IDLE &&
             place->by_class[i] > place->by_class[best])
             best = (enum strobe_path_class)i;
     return waits >= place->by_class[best] ? STROBE_PATH_OUTSIDE : best;

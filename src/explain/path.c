@@ -52,8 +52,9 @@ struct walk {
     uint16_t reason;                     /* of a switch, 0: not known yet */
     uint8_t may_jump;                    /* SWITCH: it was not merely preempted */
     uint8_t somebody;                    /* SWITCH: another thread ran when it came back */
-    uint8_t was_out;                     /* LOCK: it left its processor */
-    uint32_t n_running;                  /* threads that are on a processor at this moment */
+    uint8_t works_on;   /* SWITCH: a kernel was begun in the wait, and not awaited */
+    uint8_t was_out;    /* LOCK: it left its processor */
+    uint32_t n_running; /* threads that are on a processor at this moment */
     uint64_t end_ticks, ran_ticks;
     enum strobe_err err; /* of the stretches: no memory */
 };
@@ -172,6 +173,7 @@ static void enter_switch(struct walk *walk, uint64_t wait_begin, uint64_t wait_e
     walk->wait_end = wait_end;
     walk->reason = reason;
     walk->may_jump = reason != STROBE_ITEM_PREEMPTED;
+    walk->works_on = 0;
     walk->somebody = walk->n_running > walk->states[walk->thread].is_running;
 }
 
@@ -339,8 +341,10 @@ static void own_item(struct walk *walk, const struct strobe_item *item)
     case SWITCH:
         if (item->what == STROBE_ITEM_SWITCH_OUT)
             leave_switch(walk, item);
-        else if (item->what == STROBE_ITEM_WAKEUP) /* it says when, and not by whom */
+        else if (item->what == STROBE_ITEM_WAKEUP) { /* it says when, and not by whom */
             charge(walk, STROBE_PATH_RUNNABLE, item->tick, 0);
+            walk->wait_end = item->tick;
+        }
         break;
     case LOCK:
         walk->was_out |= item->what == STROBE_ITEM_SWITCH_OUT;
@@ -399,14 +403,25 @@ static int is_awaited_end(const struct walk *walk, const struct strobe_item *ite
     return mine == its || trace->processes[its].parent_pid == trace->processes[mine].pid;
 }
 
-/* 1: a kernel ends, on a device that the path's process has open, at about the end of the wait. */
-static int is_awaited_kernel(const struct walk *walk, const struct strobe_item *item)
+/* 1: the item is a kernel's, on a device that the path's process has open. */
+static int is_own_kernel(const struct walk *walk, const struct strobe_item *item)
 {
     const struct strobe_trace *trace = walk->trace;
-    return item->what == STROBE_ITEM_ZONE_END && !item->depth &&
-           trace->threads[item->thread].is_lane && is_late(walk, item) &&
+    return item->what <= STROBE_ITEM_ZONE_END && !item->depth &&
+           trace->threads[item->thread].is_lane &&
            strobe_trace_flow_owner(trace, trace->threads[item->thread].process) ==
                strobe_trace_flow_owner(trace, trace->threads[walk->thread].process);
+}
+
+/* 1: a kernel ends in the wait, and no other one began from there to the wait's end: where processors are short that may be long after. A
+ * device that works on is not what was waited for, but at about the end of the wait. */
+static int is_awaited_kernel(struct walk *walk, const struct strobe_item *item)
+{
+    if (!is_own_kernel(walk, item))
+        return 0;
+    if (item->what == STROBE_ITEM_ZONE_BEGIN)
+        walk->works_on = 1;
+    return item->what == STROBE_ITEM_ZONE_END && (!walk->works_on || is_late(walk, item));
 }
 
 static void switch_item(struct walk *walk, const struct strobe_item *item)

@@ -15,12 +15,13 @@
 #include "export/parquet.h"
 #include "export/row_order.h"
 #include "query/trace.h"
+#include "sql/table.h"
 
 enum { GROUP_ROWS = 1 << 16 };
 
 /* Columns of a reader with a meaning here; -1: it has none. */
 struct columns {
-    int ts, track, process;
+    int ts, track, process, id;
 };
 
 struct lake {
@@ -74,18 +75,53 @@ static void put_pair(struct strobe_out *out, const char *key, const char *value,
 
 /* ---- order ---- */
 
-/* Sort the rows by a column of int32_t, and keep their order where it is equal. */
-static void sort_by_id(struct strobe_row_order *order, uint32_t n,
-                       const struct strobe_column *column)
+/* Process and track of a row as one number. */
+static uint64_t track_key(const struct strobe_column_batch *batch, const struct columns *columns,
+                          uint32_t row)
 {
-    const int32_t *ids = column->values;
-    uint32_t other_bits = 0;
-    for (uint32_t i = 0; i < n; i++)
-        other_bits |= (uint32_t)(ids[i] ^ ids[0]);
-    for (uint32_t i = 0; other_bits && i < n; i++)
-        order->keys[i] = (uint32_t)ids[order->rows[i]];
-    if (other_bits)
-        strobe_row_order_sort(order, n);
+    const int32_t *tracks = columns->track >= 0 ? batch->columns[columns->track].values : NULL;
+    const int32_t *processes =
+        columns->process >= 0 ? batch->columns[columns->process].values : NULL;
+    return (uint64_t)(processes ? (uint32_t)processes[row] : 0) << 32 |
+           (tracks ? (uint32_t)tracks[row] : 0);
+}
+
+/* 1: all rows are of one track. */
+static int is_one_track(const struct strobe_column_batch *batch, const struct columns *columns)
+{
+    const int places[] = {columns->track, columns->process};
+    for (int i = 0; i < 2; i++) {
+        const int32_t *ids = places[i] >= 0 ? batch->columns[places[i]].values : NULL;
+        if (ids && batch->n_rows && memcmp(ids, ids + 1, (batch->n_rows - 1) * sizeof *ids))
+            return 0;
+    }
+    return 1;
+}
+
+/* Set the keys to ids: zones of a thread have places in the order of their begins, near each other. 0: these are not all of one thread. */
+static int set_places(struct strobe_row_order *order, const struct strobe_column *column,
+                      uint32_t from, uint32_t n)
+{
+    const int64_t *ids = column->values;
+    uint64_t first = (uint64_t)ids[order->rows[from]], others = 0;
+    if (column->n_nulls || first >> (STROBE_SQL_PLACE_BITS + STROBE_SQL_THREAD_BITS))
+        return 0;
+    for (uint32_t i = from; i < from + n; i++) {
+        order->keys[i] = (uint64_t)ids[order->rows[i]];
+        others |= order->keys[i] ^ first;
+    }
+    return others >> STROBE_SQL_PLACE_BITS == 0;
+}
+
+/* The rows of one track, from number `from` on. */
+static void sort_track(struct strobe_row_order *order, const struct strobe_column_batch *batch,
+                       const struct columns *columns, uint32_t from, uint32_t n)
+{
+    const int64_t *starts = batch->columns[columns->ts].values;
+    if (columns->id < 0 || !set_places(order, &batch->columns[columns->id], from, n))
+        for (uint32_t i = from; i < from + n; i++)
+            order->keys[i] = (uint64_t)starts[order->rows[i]] + (1ull << 63);
+    strobe_row_order_sort(order, from, n);
 }
 
 /* Rows of a batch by process, track and start, of those that the table has: then starts, ids and parents ascend. */
@@ -95,16 +131,21 @@ static enum strobe_err sort_rows(struct strobe_row_order *order,
 {
     uint32_t n = batch->n_rows;
     enum strobe_err err = strobe_row_order_start(order, n);
-    if (err || columns->ts < 0)
+    if (err || columns->ts < 0 || !n)
         return err;
+    if (is_one_track(batch, columns)) {
+        sort_track(order, batch, columns, 0, n);
+        return STROBE_OK;
+    }
     for (uint32_t i = 0; i < n; i++)
-        order->keys[i] =
-            (uint64_t)((int64_t *)batch->columns[columns->ts].values)[i] + (1ull << 63);
-    strobe_row_order_sort(order, n);
-    if (columns->track >= 0)
-        sort_by_id(order, n, &batch->columns[columns->track]);
-    if (columns->process >= 0)
-        sort_by_id(order, n, &batch->columns[columns->process]);
+        order->keys[i] = track_key(batch, columns, i);
+    strobe_row_order_sort(order, 0, n);
+    for (uint32_t from = 0, to; from < n; from = to) {
+        uint64_t key = track_key(batch, columns, order->rows[from]);
+        for (to = from; to < n && track_key(batch, columns, order->rows[to]) == key; to++)
+            ;
+        sort_track(order, batch, columns, from, to - from);
+    }
     return STROBE_OK;
 }
 
@@ -119,10 +160,13 @@ static int find_column(const struct strobe_columns *reader, const char *name)
     return -1;
 }
 
-static struct columns find_columns(const struct strobe_columns *reader)
+static struct columns find_columns(const struct strobe_columns *reader, const char *table)
 {
-    return (struct columns){find_column(reader, "ts"), find_column(reader, "track_id"),
-                            find_column(reader, "process_id")};
+    int is_zone = !strcmp(table, "zone"); /* other tables have other ids */
+    return (struct columns){.ts = find_column(reader, "ts"),
+                            .track = find_column(reader, "track_id"),
+                            .process = find_column(reader, "process_id"),
+                            .id = is_zone ? find_column(reader, "id") : -1};
 }
 
 static enum strobe_err end_file(struct lake *lake, struct strobe_parquet *file, const char *path)
@@ -137,10 +181,9 @@ static enum strobe_err end_file(struct lake *lake, struct strobe_parquet *file, 
 
 /* A table as one file. */
 static enum strobe_err write_whole(struct lake *lake, struct strobe_columns *reader,
-                                   const char *path)
+                                   const struct columns *columns, const char *path)
 {
     struct strobe_parquet *file = NULL;
-    const struct columns columns = find_columns(reader);
     enum strobe_err err = fail(lake, strobe_parquet_open(path, reader, 1, &file), path);
     while (!err) {
         struct strobe_column_batch *batch;
@@ -148,7 +191,7 @@ static enum strobe_err write_whole(struct lake *lake, struct strobe_columns *rea
         if (err == STROBE_ERR_END)
             return end_file(lake, file, path);
         if (!err)
-            err = sort_rows(&lake->order, batch, &columns);
+            err = sort_rows(&lake->order, batch, columns);
         if (!err)
             err =
                 fail(lake, strobe_parquet_put(file, batch, lake->order.rows, batch->n_rows), path);
@@ -275,7 +318,7 @@ static enum strobe_err write_table(struct lake *lake, const char *table)
     enum strobe_err err = fail(lake, strobe_columns_open(lake->sql, &ask, &reader), table);
     if (err)
         return err;
-    const struct columns columns = find_columns(reader);
+    const struct columns columns = find_columns(reader, table);
     if (!strcmp(table, "zone") || !strcmp(table, "counter")) { /* the large ones: docs/lake.md */
         STROBE_ASSERT(columns.process >= 0 && columns.ts >= 0);
         err = write_parts(lake, reader, table, &columns);
@@ -283,7 +326,7 @@ static enum strobe_err write_table(struct lake *lake, const char *table)
         char *path = NULL;
         err = asprintf(&path, "%s/%s.parquet", lake->base, table) < 0
                   ? STROBE_ERR_NOMEM
-                  : write_whole(lake, reader, path);
+                  : write_whole(lake, reader, &columns, path);
         free(path);
     }
     if (err && !*lake->result->place)

@@ -23,10 +23,9 @@
 
 enum { PLAIN = 0, PLAIN_DICTIONARY = 2, RLE = 3, DELTA = 5, RLE_DICTIONARY = 8 }; /* encodings */
 enum { CODEC_NONE = 0, CODEC_ZSTD = 6, ZSTD_LEVEL = 1 };
-enum {
-    WORTH = 32,
-    UNPACKED = 15
-}; /* packing saves one byte in so many; if not, groups until the next trial */
+/* WORTH: packing saves one byte in so many; if not, UNPACKED: groups until the next trial. FEW: numbers of a dictionary whose order is no
+ * matter to the packer. */
+enum { WORTH = 32, UNPACKED = 15, FEW = 16 };
 
 /* The parts of a column chunk that the footer needs. */
 struct chunk {
@@ -319,10 +318,14 @@ static void note_range(struct chunk *chunk, const int64_t *values, uint32_t n, s
     memcpy(chunk->most, &most, width);
 }
 
-static int is_steady(const char *name)
+/* 1: numbers that go on from row to row: times, ids; and depths, which are those of 32 bits whose differences stay below 32. */
+static int is_steady(const struct column *column)
 {
-    size_t n = strlen(name);
-    return (n >= 2 && (!strcmp(name + n - 2, "ts") || !strcmp(name + n - 2, "id")));
+    size_t n = strlen(column->name);
+    if (column->type == STROBE_COLUMN_INT4)
+        return !strcmp(column->name, "depth");
+    return column->type == STROBE_COLUMN_INT && n >= 2 &&
+           (!strcmp(column->name + n - 2, "ts") || !strcmp(column->name + n - 2, "id"));
 }
 
 /* The dictionary page, then the data page with its codes: file->codes, or all 0. */
@@ -375,9 +378,11 @@ static enum strobe_err put_numbers(struct strobe_parquet *file, struct chunk *ch
     size_t width = strobe_column_width(what->type);
     uint32_t n;
     int is_real = what->type == STROBE_COLUMN_REAL;
-    int is_delta = what->type == STROBE_COLUMN_INT && is_steady(what->name);
+    int is_delta = is_steady(what);
     if (!is_real && !is_delta && code_numbers(file, picked, &n)) {
-        const struct strobe_parquet_numbers *numbers = &file->numbers;
+        struct strobe_parquet_numbers *numbers = &file->numbers;
+        if (numbers->n > FEW && chunk->codec != CODEC_NONE)
+            strobe_parquet_numbers_rank(numbers, file->codes, n);
         note_range(chunk, numbers->values, numbers->n, width);
         strobe_out_clear(&file->page);
         put_plain(&file->page, numbers->values, numbers->n, width);
@@ -390,7 +395,7 @@ static enum strobe_err put_numbers(struct strobe_parquet *file, struct chunk *ch
     put_levels(file, picked);
     chunk->encoding = is_delta ? DELTA : PLAIN;
     if (is_delta)
-        strobe_parquet_delta(&file->page, file->values, n);
+        strobe_parquet_delta(&file->page, file->values, n, chunk->codec != CODEC_NONE);
     else
         put_plain(&file->page, file->values, n, width);
     return put_page(file, chunk, 0, picked->n_rows);

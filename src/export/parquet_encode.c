@@ -121,11 +121,47 @@ static unsigned char *put_piece(unsigned char *at, const uint64_t *rest, unsigne
     return at;
 }
 
+/* How differences are written. Tight (unit 1): each piece as wide as its largest takes. As symbols (4 or 8): widths are whole half bytes, and
+ * `least` is the same for all blocks, so that a difference is the same half byte or byte wherever it stands. That is longer, but a packer
+ * that codes bytes by how often they occur makes less of it than of bits it can't see through. */
+struct manner {
+    unsigned unit;
+    int64_t least; /* or less, where a difference is */
+};
+
+/* What differences are like is seen by the first few. */
+enum { SAMPLE = 4096 };
+
+static struct manner choose_manner(const int64_t *values, uint32_t n)
+{
+    static const struct manner manners[] = {{4, 0}, {4, -8}, {8, -128}, {1, INT64_MAX}};
+    static const unsigned least_fits[] = {15, 15, 12, 0}; /* of 16 pieces */
+    unsigned fits[4] = {0}, n_pieces = 0, n_bits = 0, best = 0;
+    for (uint32_t at = 1; at + PIECE <= n && at < SAMPLE; at += PIECE, n_pieces++) {
+        int64_t least = INT64_MAX, most = INT64_MIN;
+        for (unsigned i = 0; i < PIECE; i++) {
+            int64_t delta = (int64_t)((uint64_t)values[at + i] - (uint64_t)values[at + i - 1]);
+            least = delta < least ? delta : least;
+            most = delta > most ? delta : most;
+        }
+        n_bits += width_of((uint64_t)most - (uint64_t)least);
+        for (unsigned i = 0; i < 3; i++)
+            fits[i] +=
+                least >= manners[i].least && most < manners[i].least + (1 << manners[i].unit);
+    }
+    if (n_bits < 2 * n_pieces || !n_pieces)
+        return manners[3]; /* hardly anything is left to gain */
+    while (fits[best] * 16 < least_fits[best] * n_pieces)
+        best++;
+    return manners[best];
+}
+
 /* One block: the least difference, the widths of the pieces, their bits. */
-static void put_block(struct strobe_out *out, uint64_t *deltas, unsigned n, int64_t least)
+static void put_block(struct strobe_out *out, uint64_t *deltas, unsigned n, int64_t least,
+                      unsigned unit)
 {
     unsigned char widths[PIECES];
-    for (unsigned i = 0; i < BLOCK; i++)
+    for (unsigned i = 0; i < n; i++)
         deltas[i] -= (uint64_t)least;
     if (n < BLOCK)
         memset(deltas + n, 0, (BLOCK - n) * sizeof *deltas);
@@ -133,7 +169,7 @@ static void put_block(struct strobe_out *out, uint64_t *deltas, unsigned n, int6
         uint64_t all = 0;
         for (unsigned i = 0; i < PIECE; i++)
             all |= deltas[piece * PIECE + i];
-        widths[piece] = (unsigned char)width_of(all);
+        widths[piece] = (unsigned char)((width_of(all) + unit - 1) & ~(unit - 1));
     }
     strobe_thrift_varint(out, strobe_thrift_zigzag(least));
     strobe_out_bytes(out, (const char *)widths, PIECES);
@@ -146,21 +182,26 @@ static void put_block(struct strobe_out *out, uint64_t *deltas, unsigned n, int6
     out->len += (size_t)((char *)at - room);
 }
 
-void strobe_parquet_delta(struct strobe_out *out, const int64_t *values, uint32_t n)
+void strobe_parquet_delta(struct strobe_out *out, const int64_t *values, uint32_t n, int is_packed)
 {
+    const struct manner tight = {1, INT64_MAX},
+                        manner = is_packed ? choose_manner(values, n) : tight;
     strobe_thrift_varint(out, BLOCK);
     strobe_thrift_varint(out, PIECES);
     strobe_thrift_varint(out, n);
     strobe_thrift_varint(out, strobe_thrift_zigzag(n ? values[0] : 0));
     for (uint32_t at = 1; at < n; at += BLOCK) {
-        uint64_t deltas[BLOCK] = {0};
+        uint64_t deltas[BLOCK];
         unsigned count = n - at < BLOCK ? n - at : BLOCK;
-        int64_t least = INT64_MAX;
+        uint64_t all = 0;
         for (unsigned i = 0; i < count; i++) {
             deltas[i] = (uint64_t)values[at + i] - (uint64_t)values[at + i - 1];
-            least = (int64_t)deltas[i] < least ? (int64_t)deltas[i] : least;
+            all |= deltas[i] - (uint64_t)manner.least;
         }
-        put_block(out, deltas, count, least);
+        int64_t least = manner.least;
+        for (unsigned i = 0; (int64_t)all < 0 && i < count; i++) /* some are less */
+            least = (int64_t)deltas[i] < least ? (int64_t)deltas[i] : least;
+        put_block(out, deltas, count, least, manner.unit);
     }
 }
 

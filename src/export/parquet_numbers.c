@@ -11,13 +11,18 @@ enum { MAX_DICTIONARY = 1 << 15, TRIAL = 4096, NEAR = 1 << 16 };
 enum strobe_err strobe_parquet_numbers_start(struct strobe_parquet_numbers *numbers)
 {
     numbers->values = malloc(MAX_DICTIONARY * sizeof *numbers->values);
+    numbers->ranked = malloc(MAX_DICTIONARY * sizeof *numbers->ranked);
+    numbers->ranks = malloc(MAX_DICTIONARY * sizeof *numbers->ranks);
     numbers->near = calloc(NEAR, sizeof *numbers->near);
-    return numbers->values && numbers->near ? STROBE_OK : STROBE_ERR_NOMEM;
+    return numbers->values && numbers->ranked && numbers->ranks && numbers->near ? STROBE_OK
+                                                                                 : STROBE_ERR_NOMEM;
 }
 
 void strobe_parquet_numbers_free(struct strobe_parquet_numbers *numbers)
 {
     free(numbers->values);
+    free(numbers->ranked);
+    free(numbers->ranks);
     free(numbers->near);
     strobe_map_free(&numbers->far);
 }
@@ -75,4 +80,30 @@ int strobe_parquet_numbers_code(struct strobe_parquet_numbers *numbers, const in
             numbers->near[distance] = 0;
     }
     return is_worth_it;
+}
+
+void strobe_parquet_numbers_rank(struct strobe_parquet_numbers *numbers, uint32_t *codes,
+                                 uint32_t n)
+{
+    enum { MOST = 4095 }; /* what is more frequent is no matter of order */
+    uint32_t *counts = numbers->near, *ranks = numbers->ranks;
+    uint32_t starts[MOST + 2] = {0};
+    int64_t *values = numbers->ranked;
+    for (uint32_t i = 0; i < n; i++)
+        counts[codes[i]]++;
+    for (uint32_t i = 0; i < numbers->n; i++) {
+        counts[i] = counts[i] < MOST ? MOST - counts[i] : 0;
+        starts[counts[i] + 1]++;
+    }
+    for (uint32_t i = 1; i <= MOST; i++)
+        starts[i] += starts[i - 1];
+    for (uint32_t i = 0; i < numbers->n; i++) {
+        ranks[i] = starts[counts[i]]++;
+        values[ranks[i]] = numbers->values[i];
+        counts[i] = 0; /* as `near` must be */
+    }
+    for (uint32_t i = 0; i < n; i++)
+        codes[i] = ranks[codes[i]];
+    numbers->ranked = numbers->values;
+    numbers->values = values;
 }

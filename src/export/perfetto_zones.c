@@ -32,8 +32,7 @@ enum { CLOCK_STEPS = 64 };
 enum {
     SORT_BYTES = 32 << 20,
     MAX_LATE = 1 << 19, /* 56 bytes each */
-    MAX_SPREAD = 4, /* places per zone of a part, up to which they are sorted by one look at each */
-    EVENT_ROOM = 64, /* of a packet with an event and no name */
+    EVENT_ROOM = 64,    /* of a packet with an event and no name */
     MIDDLE_ROOM = 16,
 };
 
@@ -79,8 +78,6 @@ struct zones {
     struct strobe_clock_part part;      /* that the last time lay in */
     struct strobe_sort *sort;           /* owned: what has no place */
     struct strobe_row_order order;
-    uint32_t *slots; /* owned: by place, number of a zone + 1; all 0 between uses */
-    uint32_t slots_room;
     struct track *tracks; /* owned: by thread */
     uint32_t tracks_room;
     uint32_t n_late;
@@ -393,30 +390,9 @@ static enum strobe_err put_one(struct zones *zones, struct track *track,
     return err ? err : put_placed(zones, track, &item);
 }
 
-/* The zones of a part in the order of their places, of which there are few more than zones. */
-static enum strobe_err put_near(struct zones *zones, struct track *track,
-                                const struct strobe_batch *batch, uint64_t n_places, int64_t id)
-{
-    enum strobe_err err = STROBE_OK;
-    uint64_t first = track->n_places, n = n_places - first;
-    if (STROBE_ARRAY_REACH(zones->slots, zones->slots_room, n))
-        return STROBE_ERR_NOMEM;
-    for (uint32_t i = 0; i < batch->n_zones; i++) {
-        uint64_t place = batch->places[i].begin - first; /* of a late one it is huge */
-        if (place < n)
-            zones->slots[place] = i + 1;
-    }
-    for (uint64_t at = 0; at < n; at++) {
-        if (zones->slots[at] && !err)
-            err = put_one(zones, track, batch, zones->slots[at] - 1, id);
-        zones->slots[at] = 0;
-    }
-    return err;
-}
-
-/* The same of zones far between. */
-static enum strobe_err put_far(struct zones *zones, struct track *track,
-                               const struct strobe_batch *batch, int64_t id)
+/* The zones of a part that are not late, in the order of their places. */
+static enum strobe_err put_timely(struct zones *zones, struct track *track,
+                                  const struct strobe_batch *batch, int64_t id)
 {
     enum strobe_err err = strobe_row_order_start(&zones->order, batch->n_zones);
     uint32_t n = 0;
@@ -427,7 +403,7 @@ static enum strobe_err put_far(struct zones *zones, struct track *track,
         zones->order.keys[n++] = batch->places[i].begin;
     }
     if (!err)
-        strobe_row_order_sort(&zones->order, n);
+        strobe_row_order_sort(&zones->order, 0, n);
     for (uint32_t i = 0; !err && i < n; i++)
         err = put_one(zones, track, batch, zones->order.rows[i], id);
     return err;
@@ -446,9 +422,7 @@ static enum strobe_err put_zones(struct zones *zones, struct track *track,
             n_places = batch->places[i].begin + 1;
     }
     if (!err)
-        err = n_places - track->n_places > (uint64_t)MAX_SPREAD * batch->n_zones
-                  ? put_far(zones, track, batch, id)
-                  : put_near(zones, track, batch, n_places, id);
+        err = put_timely(zones, track, batch, id);
     track->n_places = n_places;
     return err;
 }
@@ -527,7 +501,6 @@ enum strobe_err strobe_perfetto_zones(struct strobe_perfetto_out *writer)
     free_sequence(&zones.sequence);
     strobe_sort_close(zones.sort);
     strobe_row_order_free(&zones.order);
-    free(zones.slots);
     free(zones.tracks);
     free(zones.names);
     return err;

@@ -153,7 +153,7 @@ extern const char *const strobe_sql_zone_states[STROBE_SQL_N_STATES];
 int64_t strobe_sql_track_of(const struct strobe_trace *trace, const struct strobe_batch *batch);
 /* Ids of zones. Of threads: 22 bits of index, 40 of the place on the track, -1: no place. The others are numbered in the order in
  * which they are paired. */
-enum { STROBE_SQL_PLACE_BITS = 40 };
+enum { STROBE_SQL_PLACE_BITS = 40, STROBE_SQL_THREAD_BITS = 22 };
 static inline int strobe_sql_has_places(const struct strobe_batch *batch)
 {
     return batch->kind == STROBE_BATCH_THREAD && batch->places;

@@ -30,6 +30,8 @@ def make_run(path, seed, factors):
         for _ in range(10):
             events.append({"ph": "X", "pid": 1, "tid": 1, "name": f"zone {zone}", "ts": round(at, 3), "dur": round(us, 3)})
             at += us + 1
+            events.append({"ph": "C", "pid": 1, "tid": 1, "name": "queue", "ts": round(at, 3), "args": {"length": round(0.5 * factors.get("queue", 1) * math.exp(dice.gauss(0, 0.002)), 6)}})
+            events.append({"ph": "C", "pid": 1, "tid": 1, "name": "loss", "ts": round(at, 3), "args": {"loss": -1}})
     source = path.with_suffix(".json")
     source.write_text(json.dumps({"traceEvents": events}))
     done = run("import", "-o", path, source)
@@ -41,7 +43,7 @@ def setUpModule():
     Diff.folder = pathlib.Path(tempfile.mkdtemp(prefix="strobe-diff-"))
     Diff.a = [make_run(Diff.folder / f"a{i}.strobe", i, {}) for i in range(5)]
     Diff.again = [make_run(Diff.folder / f"again{i}.strobe", 50 + i, {}) for i in range(5)]
-    Diff.b = [make_run(Diff.folder / f"b{i}.strobe", 100 + i, {3: 1.1, 7: 0.8}) for i in range(5)]
+    Diff.b = [make_run(Diff.folder / f"b{i}.strobe", 100 + i, {3: 1.1, 7: 0.8, "queue": 1.2}) for i in range(5)]
 
 
 def tearDownModule():
@@ -70,12 +72,40 @@ class Diff(unittest.TestCase):
         told = json.loads(run("diff", "--format", "json", *self.a, "--", *self.b).stdout)
         self.assertEqual({row["name"]: row["verdict"] for row in told["zones"]}, {name: row["verdict"] for name, row in rows.items()})
         self.assertEqual((told["a_runs"], told["b_runs"]), (5, 5))
-        for format in ("table", "markdown"):
+        for format in ("table", "markdown", "html"):
             text = run("diff", "--format", format, *self.a, "--", *self.b).stdout
             self.assertIn("5 against 5 runs, 20 zones by mean: 1 slower, 1 faster", text)
             self.assertIn("zone 3", text)
             self.assertNotIn("zone 4", text)
             self.assertIn("zone 4", run("diff", "--all", "--format", format, *self.a, "--", *self.b).stdout)
+
+    def test_a_page_stands_by_itself_and_quotes_what_it_shows(self):
+        hostile = []
+        for i in range(3):
+            path = self.folder / f"hostile{i}.json"
+            path.write_text(json.dumps({"traceEvents": [{"ph": "X", "pid": 1, "tid": 1, "name": "<script>&", "ts": 0, "dur": 1000 + i}]}))
+            run("import", "-o", path.with_suffix(".strobe"), path, check=True)
+            hostile.append(path.with_suffix(".strobe"))
+        page = run("diff", "--all", "--format", "html", *hostile, "--", *hostile).stdout
+        self.assertTrue(page.startswith("<!doctype html>"))
+        self.assertIn("&lt;script&gt;&amp;", page)
+        self.assertNotIn("<script", page)
+        self.assertIn("95 % interval", page)
+        self.assertIn('<tr class="slower"><td>slower<td>+10', run("diff", "--format", "html", *self.a, "--", *self.b).stdout)
+
+    def test_other_things_than_zones_are_compared_by_their_names(self):
+        rows = self.rows("--of", "counters", *self.a, "--", *self.b)
+        self.assertEqual({name: row["verdict"] for name, row in rows.items()}, {"queue": "more", "loss": "no test"})
+        self.assertAlmostEqual(float(rows["queue"]["change"]), 0.2, delta=0.01)
+        self.assertAlmostEqual(float(rows["queue"]["a"]), 0.5, delta=0.01)
+        told = json.loads(run("diff", "--of", "counters", "--format", "json", *self.b, "--", *self.a).stdout)
+        self.assertEqual({row["verdict"] for row in told["counters"]}, {"less", "no test"})
+        self.assertIn("1 more, 0 less", run("diff", "--of", "counters", *self.a, "--", *self.b).stdout)
+        for nothing in ("ops", "samples", "memory"):
+            done = run("diff", "--of", nothing, *self.a, "--", *self.b)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"5 against 5 runs, 0 {nothing} by mean", done.stdout)
+        self.assertEqual(run("diff", "--of", "luck", *self.a, "--", *self.b).returncode, 2)
 
     def test_a_gate_fails_only_over_its_limit(self):
         self.assertEqual(run("diff", "--fail-over", "5%", *self.a, "--", *self.b).returncode, 3)

@@ -2,7 +2,8 @@
  *   planted MODE [ROUNDS [PERCENT]]
  * lock: workers share a lock that `update_table` holds; io: `load` waits for a disk and a pipe; alloc: `parse` allocates;
  * rank: of four processes at a barrier the third is slow in `solve`; threads: the same of threads; work: `crunch` runs, PERCENT longer;
- * flow: a worker waits for jobs that `produce` makes.
+ * flow: a worker waits for jobs that `produce` makes; children: of three child processes one is long in `link`; server: another
+ * process answers requests, in `lookup`. Of processes there are bystanders too.
  * SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,70 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <strobe/strobe.h>
 
+#include "bystanders.h"
+
 static int n_rounds = 60;
 static unsigned percent;
-static volatile int is_over;
-
-static uint64_t cpu_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* So much processor time, whatever else runs on the machine. */
-static void spin(unsigned us)
-{
-    uint64_t end = cpu_ns() + us * 1000ull;
-    while (cpu_ns() < end)
-        ;
-}
-
-/* ---- bystanders: one is busy, one waits all the time ---- */
-
-static void *be_busy(void *none)
-{
-    STROBE_THREAD_NAME("bystander");
-    while (!is_over) {
-        {
-            STROBE_SCOPE("housekeeping");
-            spin(3000);
-        }
-        usleep(4000);
-    }
-    return none;
-}
-
-static void *be_idle(void *none)
-{
-    STROBE_THREAD_NAME("sleeper");
-    while (!is_over) {
-        STROBE_SCOPE("wait_for_nothing");
-        usleep(20000);
-    }
-    return none;
-}
-
-static pthread_t bystanders[2];
-
-static void start_bystanders(void)
-{
-    pthread_create(&bystanders[0], NULL, be_busy, NULL);
-    pthread_create(&bystanders[1], NULL, be_idle, NULL);
-}
-
-static void end_bystanders(void)
-{
-    is_over = 1;
-    for (int i = 0; i < 2; i++)
-        pthread_join(bystanders[i], NULL);
-}
 
 /* ---- lock ---- */
 
@@ -204,6 +152,105 @@ static void plant_rank(void)
         ;
 }
 
+/* ---- other processes: children that are waited for, a server that answers ---- */
+
+/* A child process with a name. Its bystanders end with it. */
+static pid_t start_process(const char *name, void (*be)(int), int with)
+{
+    pid_t child = fork();
+    if (child)
+        return child;
+    STROBE_PROGRAM_NAME(name);
+    be(with);
+    _exit(0);
+}
+
+static void be_child(int is_long)
+{
+    for (int i = 0; i < n_rounds; i++) {
+        {
+            STROBE_SCOPE("compile");
+            spin(600);
+        }
+        if (is_long) {
+            STROBE_SCOPE("link");
+            spin(2000);
+        }
+    }
+}
+
+static void plant_children(void)
+{
+    STROBE_SCOPE("run");
+    {
+        STROBE_SCOPE("plan");
+        spin(1000);
+    }
+    start_process("child 0", be_child, 0);
+    start_process("child 1", be_child, 1);
+    start_process("child 2", be_child, 0);
+    STROBE_SCOPE("wait_for_children");
+    while (wait(NULL) > 0)
+        ;
+}
+
+static void be_server(int socket)
+{
+    char request;
+    while (read(socket, &request, 1) == 1) {
+        {
+            STROBE_SCOPE("lookup");
+            spin(2000);
+        }
+        STROBE_SCOPE("answer");
+        if (write(socket, &request, 1) != 1)
+            return;
+    }
+}
+
+/* A process that nobody waits for, busier than all. */
+static void be_stranger(int socket)
+{
+    char end;
+    while (recv(socket, &end, 1, MSG_DONTWAIT) < 0) {
+        {
+            STROBE_SCOPE("index_files");
+            spin(4000);
+        }
+        usleep(2000);
+    }
+}
+
+static void call_server(int socket)
+{
+    char request = 'x';
+    STROBE_SCOPE("run");
+    for (int i = 0; i < n_rounds; i++) {
+        {
+            STROBE_SCOPE("make_request");
+            spin(300);
+        }
+        STROBE_SCOPE("call");
+        if (write(socket, &request, 1) != 1 || read(socket, &request, 1) != 1)
+            exit(1);
+    }
+}
+
+static void plant_server(void)
+{
+    int to_server[2], to_stranger[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, to_server) ||
+        socketpair(AF_UNIX, SOCK_STREAM, 0, to_stranger))
+        exit(1);
+    pid_t server = start_process("server", be_server, to_server[1]);
+    pid_t stranger = start_process("stranger", be_stranger, to_stranger[1]);
+    call_server(to_server[0]);
+    shutdown(to_server[0], SHUT_RDWR);
+    shutdown(to_stranger[0], SHUT_RDWR);
+    waitpid(server, NULL, 0);
+    waitpid(stranger, NULL, 0);
+}
+
 static void *take_part_of(void *rank)
 {
     char name[16];
@@ -284,9 +331,11 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*plant)(void);
-    } modes[] = {{"lock", plant_lock},      {"io", plant_io},     {"alloc", plant_alloc},
-                 {"rank", plant_rank},      {"work", plant_work}, {"flow", plant_flow},
-                 {"threads", plant_threads}};
+    } modes[] = {{"lock", plant_lock},       {"io", plant_io},
+                 {"alloc", plant_alloc},     {"rank", plant_rank},
+                 {"work", plant_work},       {"flow", plant_flow},
+                 {"threads", plant_threads}, {"children", plant_children},
+                 {"server", plant_server}};
     if (argc > 2)
         n_rounds = atoi(argv[2]);
     if (argc > 3)

@@ -1,5 +1,6 @@
-"""test_explain.py STROBE PLANTED [unittest arguments]: planted causes are found, first and in the right place, and every number
-is given again by its query.   test_explain.py STROBE PLANTED --measure N: how often, of N runs of each.
+"""test_explain.py STROBE PLANTED [--device PROGRAM] [unittest arguments]: planted causes are found, first and in the right place, and every
+number is given again by its query. With --device those of planted_device.c too.
+test_explain.py STROBE PLANTED [--device PROGRAM] --measure N [CAUSE...]: how often, of N runs of each.
 SPDX-License-Identifier: MIT"""
 import csv
 import io
@@ -12,7 +13,7 @@ import sys
 import tempfile
 import unittest
 
-STROBE = PLANTED = None
+STROBE = PLANTED = DEVICE = None
 
 # mode: zone, class, rounds, process or thread (None: any)
 PLANTED_CAUSES = {
@@ -23,7 +24,11 @@ PLANTED_CAUSES = {
     "threads": ("solve", "slow member", 30, ("thread", "part 2")),
     "work": ("crunch", "work", 30, None),
     "flow": ("produce", "work", 30, None),
+    "children": ("link", "work", 30, ("process", "child 1")),
+    "server": ("lookup", "work", 30, ("process", "server")),
 }
+NEED_WAITS = ("server",)  # nothing but the wake-up says that it is the other process that is waited for
+DEVICE_CAUSES = {"kernel": ("multiply", "kernel", 30, None), "starved": ("fill_batch", "device starved by host", 30, None)}
 
 
 def run(*arguments, **more):
@@ -32,10 +37,11 @@ def run(*arguments, **more):
 
 def record(mode, path, hz="997"):
     """A run of one planted cause."""
+    options = ["--waits"] if mode in NEED_WAITS and not os.geteuid() else []
     session = path.parent / "session"
     session.mkdir(mode=0o700, exist_ok=True)
     env = {**os.environ, "STROBE_DIR": str(session), "STROBE_SAMPLE": hz}
-    done = run("record", "-q", "-o", path, "--", PLANTED, mode, PLANTED_CAUSES[mode][2], env=env, cwd=path.parent)
+    done = run("record", "-q", *options, "-o", path, "--", DEVICE if mode in DEVICE_CAUSES else PLANTED, mode, PLANTED_CAUSES[mode][2], env=env, cwd=path.parent)
     if done.returncode:
         raise RuntimeError(done.stderr)
 
@@ -79,6 +85,8 @@ class Explain(unittest.TestCase):
     def check_planted(self, modes):
         for mode in modes:
             with self.subTest(mode=mode):
+                if mode in NEED_WAITS and os.geteuid():
+                    self.skipTest("only root may record who wakes whom")
                 path = self.folder / f"{mode}.strobe"
                 record(mode, path)
                 if not self.has_switches(path):
@@ -141,10 +149,10 @@ class Planted(Explain):
         self.check_planted(PLANTED_CAUSES)
 
 
-def measure(n):
+def measure(n, *modes):
     """A table of right places and right classes."""
     with tempfile.TemporaryDirectory(prefix="strobe-explain-", dir=os.getcwd()) as folder:
-        for mode in PLANTED_CAUSES:
+        for mode in modes or PLANTED_CAUSES:
             right = [0, 0]
             for i in range(n):
                 path = pathlib.Path(folder) / f"{mode}-{i}.strobe"
@@ -160,7 +168,12 @@ def measure(n):
 
 if __name__ == "__main__":
     STROBE, PLANTED = (os.path.abspath(path) for path in sys.argv[1:3])
-    if sys.argv[3:4] == ["--measure"]:
-        measure(int(sys.argv[4]))
+    rest = sys.argv[3:]
+    if rest[:1] == ["--device"]:
+        DEVICE, rest = os.path.abspath(rest[1]), rest[2:]
+        PLANTED_CAUSES.update(DEVICE_CAUSES)
+        subprocess.run([DEVICE, "kernel", "1"], check=True, capture_output=True)  # its kernel is compiled once
+    if rest[:1] == ["--measure"]:
+        measure(int(rest[1]), *rest[2:])
     else:
-        unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+        unittest.main(argv=[sys.argv[0], *rest])

@@ -75,6 +75,7 @@ class Mcp(unittest.TestCase):
         self.assertIn("zone:", self.call("query"))
         self.assertEqual(json.loads(self.call("explain", file="made.strobe"))["statements"][0]["topic"], "cause")
         self.assertIn("zones", json.loads(self.call("diff", a=["made.strobe"], b=["made.strobe"])))
+        self.assertIn("counters", json.loads(self.call("diff", a=["made.strobe"], b=["made.strobe"], of="counters", metric="total")))
         name = json.loads(self.call("query", file="made.strobe", sql="SELECT name FROM slowest LIMIT 1"))["name"]
         found = [json.loads(line) for line in self.call("find", file="made.strobe", name=name[1:], limit=3).splitlines()]
         self.assertTrue(0 < len(found) <= 3 and all(name[1:] in row["name"] for row in found))

@@ -286,6 +286,21 @@ class Bounds(Query):
         self.assertIn("no such column: nonsense", err)
         self.assertIn("answer\n    42\n", out)
 
+    def test_the_prompt_knows_the_words_of_other_prompts(self):
+        master, slave = pty.openpty()
+        child = subprocess.Popen([STROBE, "query", self.demo], stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        os.close(slave)
+        os.write(master, b".help\n.schema lock\n.tables nowhere\n.mode csv\nSELECT 42 AS answer;\n.quit\n")
+        out, err = child.communicate(timeout=60)
+        os.close(master)
+        self.assertEqual(child.returncode, 0)
+        self.assertIn("Ctrl-C forgets a line", err)
+        self.assertIn("there is no table nowhere", err)
+        self.assertIn("there is no .mode", err)
+        self.assertIn("lock: ", out)
+        self.assertNotIn("zone_sum: ", out)
+        self.assertIn("answer\n    42\n", out)
+
     def test_a_damaged_trace_gives_what_is_left_and_says_so(self):
         bad = self.folder / "bad.strobe"
         data = bytearray(self.made.read_bytes())

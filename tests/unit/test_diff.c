@@ -100,6 +100,7 @@ static struct strobe_diff *make(uint32_t n, double s, uint32_t changed, double b
     struct strobe_diff *diff = strobe_diff_new();
     for (uint32_t run = 0; run < 2 * n; run++) {
         double luck = 0.01 * normal();
+        assert_int_equal(strobe_diff_add_run(diff, run >= n), STROBE_OK);
         for (uint32_t zone = 0; zone < ZONES; zone++) {
             char name[32];
             double mean = 1000 * (1 + zone) * exp(luck + s * normal());
@@ -107,7 +108,7 @@ static struct strobe_diff *make(uint32_t n, double s, uint32_t changed, double b
                 mean *= 1 + by;
             snprintf(name, sizeof name, "zone %u", zone);
             assert_int_equal(
-                strobe_diff_add_zone(diff, run >= n, run, name, 100, 100 * mean, 50 * mean),
+                strobe_diff_add_row(diff, name, strlen(name), 100, 100 * mean, 50 * mean),
                 STROBE_OK);
         }
     }
@@ -193,6 +194,31 @@ static void noisy_zones_can_not_be_told_and_say_how_many_runs(void **state)
     strobe_diff_free(diff);
 }
 
+static void numbers_that_are_no_times_have_no_clock(void **state)
+{
+    static const struct strobe_diff_options no_time = {
+        .floor = 0.02, .false_rate = 0.05, .is_no_time = 1};
+    struct strobe_diff *diff = strobe_diff_new();
+    struct strobe_diff_result result;
+    (void)state;
+    for (uint32_t run = 0; run < 10; run++) {
+        double noise = 1 + 0.001 * (run % 3);
+        strobe_diff_add_run(diff, run >= 5);
+        strobe_diff_add_row(diff, "small", 5, 10, (run >= 5 ? 0.12 : 0.1) * noise, 0);
+        strobe_diff_add_row(diff, "even", 4, 10, 0.1 * noise, 0);
+        strobe_diff_add_row(diff, "below 0", 7, 10, -1, 0); /* it has no ratio */
+    }
+    assert_int_equal(strobe_diff_run(diff, &no_time, &result), STROBE_OK);
+    assert_int_equal(result.n_of[STROBE_DIFF_SLOWER], 1);
+    assert_string_equal(result.rows[0].name, "small");
+    assert_true(fabs(result.rows[0].change - 0.2) < 0.01);
+    assert_int_equal(result.n_of[STROBE_DIFF_SAME], 1);
+    assert_int_equal(strobe_diff_run(diff, &options, &result), STROBE_OK);
+    assert_int_equal(result.n_of[STROBE_DIFF_SLOWER],
+                     0); /* as times they are shorter than the clock's step */
+    strobe_diff_free(diff);
+}
+
 static void new_gone_and_other_counts_are_named(void **state)
 {
     struct strobe_diff *diff = strobe_diff_new();
@@ -200,8 +226,11 @@ static void new_gone_and_other_counts_are_named(void **state)
     (void)state;
     for (uint32_t run = 0; run < 6; run++) {
         int set = run >= 3;
-        strobe_diff_add_zone(diff, set, run, "both", set ? 20 : 10, 1000, 500);
-        strobe_diff_add_zone(diff, set, run, set ? "only in b" : "only in a", 5, 1000, 500);
+        strobe_diff_add_run(diff, set);
+        strobe_diff_add_row(diff, "both", 4, set ? 20 : 10, 1000, 500);
+        strobe_diff_add_row(diff, set ? "only in b" : "only in a", 9, 5, 1000, 500);
+        if (run == 5)
+            strobe_diff_add_row(diff, "once", 4, 5, 1000, 500);
     }
     assert_int_equal(strobe_diff_run(diff, &options, &result), STROBE_OK);
     assert_int_equal(result.n_of[STROBE_DIFF_NEW], 1);
@@ -235,6 +264,7 @@ int main(void)
         cmocka_unit_test(what_all_zones_share_is_no_change_of_each),
         cmocka_unit_test(two_runs_give_differences_and_no_verdict),
         cmocka_unit_test(noisy_zones_can_not_be_told_and_say_how_many_runs),
+        cmocka_unit_test(numbers_that_are_no_times_have_no_clock),
         cmocka_unit_test(new_gone_and_other_counts_are_named),
         cmocka_unit_test(nothing_compared_is_nothing_found),
     };

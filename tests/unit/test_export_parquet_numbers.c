@@ -68,12 +68,34 @@ static void numbers_that_are_mostly_different_are_not_coded(void **state)
     strobe_parquet_numbers_free(&numbers);
 }
 
+static void frequent_numbers_have_small_codes(void **state)
+{
+    struct strobe_parquet_numbers numbers = {0};
+    uint32_t counts[50] = {0};
+    (void)state;
+    assert_int_equal(strobe_parquet_numbers_start(&numbers), STROBE_OK);
+    for (uint32_t i = 0; i < N; i++) /* 49 is the most frequent one, and met last */
+        values[i] = (i % 1225) < 50 ? i % 50 : 49 - i % 1225 * i % 25;
+    for (int twice = 0; twice < 2; twice++) {
+        check_codes(&numbers, N, numbers.n ? numbers.n : 50);
+        strobe_parquet_numbers_rank(&numbers, codes, N);
+        for (uint32_t i = 0; i < N; i++) {
+            assert_true(codes[i] < 50 && numbers.values[codes[i]] == values[i]);
+            counts[codes[i]]++;
+        }
+        for (uint32_t i = 1; i < numbers.n; i++)
+            assert_true(counts[i] <= counts[i - 1] || counts[i - 1] >= 4095);
+    }
+    strobe_parquet_numbers_free(&numbers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_of_any_size_come_back),
         cmocka_unit_test(a_dictionary_knows_nothing_of_the_one_before),
         cmocka_unit_test(numbers_that_are_mostly_different_are_not_coded),
+        cmocka_unit_test(frequent_numbers_have_small_codes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,7 +134,7 @@ static void end_turn(struct strobe_life *life, struct strobe_life_thread *thread
     turns->on_ns += record->time - thread->on_ns;
     if (turns->before_ns && record->time >= turns->before_ns)
         turns->before_ns = 0; /* it ran when its clock was read */
-    if (turns->before_ns) /* its turn has not come: records are a round late, or two */
+    if (turns->before_ns)     /* its turn has not come: records are a round late, or two */
         return;
     if (turns->n - turns->n_asked < TURNS_MIN || life->n_turned == STROBE_LIFE_TURNED ||
         record->time - turns->asked_ns < (turns->is_known ? LATER_NS : SOON_NS))

@@ -271,6 +271,45 @@ const tests = {
         near(numbers[1], Math.max(...values), 0, 'max');
         near(numbers[2], values.reduce((a, b) => a + b) / values.length, 0.2, 'mean');
     },
+    async 'one thing has one word on all panels'() {
+        const words = new Map();
+        for (const name of ['rich', 'daily']) {
+            await open(name);
+            await setView(395, 425);
+            await state(() => window.strobe.findByName('frame'));
+            for (const id of await state(() => window.strobe.drawer.panels.filter((p) => !p.isOf || p.isOf(window.strobe.trace)).map((p) => p.id))) {
+                await panel(id);
+                for (const word of await state(() => [...document.querySelectorAll('.drawer .thead button, .drawer .figure small, .drawer th, .drawer .treehead span')].map((e) => e.textContent.replace(/ [▴▾~]/g, '').trim())))
+                    words.set(word, id);
+            }
+        }
+        for (const word of ['min', 'max', 'mean', 'median', 'total', 'self', 'count', '99 %'])
+            assert.ok(words.has(word), `${word} is none of ${[...words.keys()].join(', ')}`);
+        assert.deepEqual([...words].filter(([word]) => /^(least|most|minimum|maximum|average|avg|sum|calls|number|exclusive|p50|p99|stddev|std|sigma)$/i.test(word)), []);
+    },
+    async 'lines at frame rates have texts that do not lie over each other'() {
+        await open('rich');
+        await state(() => {
+            window.texts = [];
+            const {fillText} = CanvasRenderingContext2D.prototype;
+            CanvasRenderingContext2D.prototype.fillText = function put(text, x, y) {
+                if (/^(target|\d+ \/s)/.test(text))
+                    window.texts.push({text, y});
+                return fillText.call(this, text, x, y);
+            };
+        });
+        for (const rate of ['60', '59', '62', '110', '125']) {
+            await panel('frames');
+            await state(() => { window.texts = []; });
+            await page.locator('input.rate').fill(rate);
+            await page.locator('input.rate').press('Enter');
+            await settled();
+            await page.waitForFunction(() => window.texts.some(({text}) => text.startsWith('target')));
+            const places = (await state(() => window.texts)).map(({y}) => y).sort((a, b) => a - b);
+            assert.ok(places.every((y, i) => !i || y - places[i - 1] >= 12), `${rate}: ${JSON.stringify(await state(() => window.texts))}`);
+        }
+        await shot('frames-labels');
+    },
     async 'bottom-up, there is one column of self times'() {
         await open('rich');
         await panel('flame');

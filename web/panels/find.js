@@ -137,6 +137,7 @@ class Find {
             return {from: edges[i], to: edges[i + 1], value};
         });
         this.chart = new Chart(this.place, {
+            name: 'histogram', told: (words) => this.app.announce(words), cleared: () => this.setBrush(null),
             theme, bars, curve,
             x: {min: edges[0] || (isLog ? 1 : 0), max: edges[BINS], log: isLog, show: format.duration},
             y: {min: logCount ? 0.5 : 0, max: most * 1.05, log: logCount, show: (v) => (Number.isInteger(v) ? format.shortCount(v) : '')},

@@ -26,7 +26,7 @@ export class Hand {
     send(method, params) {
         const words = `${method} ${params.type} ${params.key || `${params.button || ''} at ${params.x},${params.y}`}`;
         this.waiting.add(words);
-        this.sent.push(this.session.send(method, params).then(() => null, (error) => Object.assign(error, {message: `${words}: ${error.message}`})).finally(() => this.waiting.delete(words)));
+        this.sent.push(this.session.send(method, params).then(() => null, (error) => new Error(`${words}: ${error.message}`)).finally(() => this.waiting.delete(words)));
     }
 
     /** All that was begun has reached the page; resolves to the errors of what did not. */

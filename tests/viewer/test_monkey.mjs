@@ -200,17 +200,16 @@ async function session(seed, kind) {
     try {
         await place.open();
         for (let i = 0; i < ACTS; i += AT_ONCE) {
-            await bounded(several(dice, Math.min(AT_ONCE, ACTS - i), done), 'an act');
+            await bounded(several(dice, Math.min(AT_ONCE, ACTS - i), done), 'one of twenty acts');
             if (await bounded(isAway(), 'a look at the page')) /* the start page, or another file: to the trace again */
-                await place.open();
+                await bounded(place.open(), 'opening the trace again');
         }
         assert.ok(await heap() < HEAP, `${await heap()} bytes of heap`);
-        await checkLink(place);
+        await bounded(checkLink(place), 'opening the link');
     } catch (error) {
-        error.message = `seed ${seed}, after ${done.length} acts (${done.slice(-8).join(' ')}${dice.hand.waiting.size ? `; the browser has not answered to ${[...dice.hand.waiting].slice(0, 3).join(', ')}` : ''}): ${error.message}`;
-        throw error;
+        throw new Error(`seed ${seed}, after ${done.length} acts (${done.slice(-8).join(' ')}${dice.hand.waiting.size ? `; the browser has not answered to ${[...dice.hand.waiting].slice(0, 3).join(', ')}` : ''}): ${error.stack}`);
     } finally {
-        await place.close();
+        await bounded(place.close(), 'the end of the server');
     }
 }
 

@@ -27,6 +27,7 @@ import {tracking} from './view/tracking.js';
 import {rowFor} from './view/keys.js';
 import {selectMark} from './view/marks.js';
 import {areaKeys, readLink, trackByKey, tracksByKeys, writeLink} from './view/link.js';
+import {takeScroll, takeTracks} from './view/linktracks.js';
 import {droppedFiles, traceOf} from './view/dropped.js';
 import {Drawer} from './panels/drawer.js';
 import {makeCompare} from './panels/compare.js';
@@ -432,9 +433,7 @@ class App {
     async takeLink(link, first, isOvertaken) {
         const {tracks} = this.trace;
         this.setTimeMode(link.timeMode);
-        this.choice.pinned = tracksByKeys(tracks, link.pinned || []);
-        this.choice.hidden = new Set(tracksByKeys(tracks, link.hidden || []));
-        this.timeline.relayout();
+        takeTracks(this, link);
         const {from, to} = link.view || this.whole();
         this.setView(from, to);
         if (link.view && this.trace.live) /* a place, though its end may not have been yet */
@@ -454,7 +453,7 @@ class App {
             this.setSelection(null);
         if (!isOvertaken() && link.found !== (this.found ? this.names.name(this.found.loc) : ''))
             await this.findByName(link.found, isOvertaken);
-        if (first && track && !isOvertaken() && !this.aboveOf(track.id).some((id) => this.choice.hidden.has(id))) /* what is hidden stays so */
+        if (!isOvertaken() && !takeScroll(this, link) && first && track && !this.aboveOf(track.id).some((id) => this.choice.hidden.has(id))) /* what is hidden stays so */
             this.showTrack(track.id, link.selection.depth);
         this.drawer.spoil();
     }

@@ -19,11 +19,14 @@ function describe(name) {
 export class Hand {
     /** `session`: a CDP session of the page. */
     constructor(session) {
-        Object.assign(this, {session, sent: [], x: 0, y: 0, held: 'none'});
+        Object.assign(this, {session, sent: [], waiting: new Set(), x: 0, y: 0, held: 'none'});
     }
 
+    /* What the browser says of an act that failed does not say which it was. */
     send(method, params) {
-        this.sent.push(this.session.send(method, params).then(() => null, (error) => error));
+        const words = `${method} ${params.type} ${params.key || `${params.button || ''} at ${params.x},${params.y}`}`;
+        this.waiting.add(words);
+        this.sent.push(this.session.send(method, params).then(() => null, (error) => new Error(`${words}: ${error.message}`)).finally(() => this.waiting.delete(words)));
     }
 
     /** All that was begun has reached the page; resolves to the errors of what did not. */

@@ -136,6 +136,8 @@ export class PaperPage {
     }
 
     redraw() {}
+
+    changed() {}
     trackOf(id) {
         return this.trace.tracks.find((track) => track.id === id);
     }

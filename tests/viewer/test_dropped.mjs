@@ -67,6 +67,22 @@ const tests = {
         await isAsImported(FILE, packed);
         assert.equal(await state(() => window.strobe.trace.name), 'object.strobe');
     },
+    async 'while a file is read the page says how far it is'() {
+        const file = path.join(folder, 'many.json'), events = Array.from({length: 60000}, (_, i) => `{"ph":"X","pid":1,"tid":${i % 4},"ts":${10 * i},"dur":5,"name":"step ${i % 50}"}`);
+        fs.writeFileSync(file, `[${events.join(',\n')}]`);
+        await page.goto('about:blank');
+        await page.goto(server.url);
+        await state(() => {
+            window.told = [];
+            new MutationObserver(() => window.told.push(document.querySelector('.startstate').textContent)).observe(document.querySelector('.start'), {subtree: true, childList: true, characterData: true});
+        });
+        await page.locator(FILE).setInputFiles(file);
+        await page.waitForFunction(() => window.strobe.trace);
+        await settled();
+        const shares = (await state(() => window.told)).map((words) => /^Reading the file: (\d+) %$/.exec(words)).filter(Boolean).map((m) => Number(m[1]));
+        assert.ok(shares.length > 0 && shares.every((share, i) => share <= 100 && share >= (shares[i - 1] || 0)), shares.join());
+        assert.equal(await state(async () => (await window.strobe.engine.ask({ask: 'stats'})).json.n_zones), 60000);
+    },
     async 'of a file of Tracy, plots of percentages have their %, and Info tells host, kernel and CPU apart'() {
         const session = path.join(folder, 'percent.json'), file = path.join(folder, 'percent.tracy');
         fs.writeFileSync(session, JSON.stringify({

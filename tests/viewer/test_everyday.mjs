@@ -1,6 +1,7 @@
 /* test_everyday.mjs: small things that are done all day long: leaving a field, clicking what is no zone, reading a number. Arguments: browser.mjs.
  * SPDX-License-Identifier: MIT */
 import assert from 'node:assert/strict';
+import {Hand} from './hand.mjs';
 import {near, open, page, panel, place, run, says, search, setView, settled, shot, state, still, text} from './browser.mjs';
 
 /* Where the first item of a track of a kind is on the screen, and what it is; `ms`: at or after. */
@@ -132,6 +133,23 @@ const tests = {
         assert.deepEqual(await state(() => window.carried), [true]);
         await settled();
     },
+    async 'mouse and keys go on after marked words were dragged: a browser that carries something answers to neither'() {
+        await open('rich', '#p=info');
+        const hand = new Hand(await page.context().newCDPSession(page)), box = await page.locator('.drawer dd, .drawer td').filter({hasText: 'rich.strobe'}).first().boundingBox(), y = box.y + box.height / 2;
+        for (let i = 0; i < 5; i++) {
+            await page.mouse.dblclick(box.x + 20, y);
+            hand.move(box.x + 20, y);
+            hand.down('left');
+            hand.move(300, 400 - 20 * i);
+            hand.move(700, 300);
+            hand.up();
+            hand.click(900, 200 + 10 * i);
+            hand.press('w');
+            assert.deepEqual(await hand.done(), []);
+        }
+        await settled();
+        assert.ok(await state(() => !window.strobe.isWhole()));
+    },
     async 'the critical path is named over the timeline, on every panel, with a way out'() {
         await open('rich');
         await panel('explain');
@@ -199,7 +217,7 @@ const tests = {
         assert.deepEqual(await rows(), ['rank 0', ...rank(2)]);
         await page.reload();
         await settled();
-        assert.deepEqual(await rows(), [...rank(0), ...rank(2)], 'it is in the link');
+        assert.deepEqual(await rows(), ['rank 0', ...rank(2)], 'both are in the link');
         await page.mouse.click(60, await at('rank 2'), {button: 'right'});
         await page.locator('.menu button', {hasText: 'Select all of it'}).click();
         await says('.details', /zones that begin in it\s+20/);
@@ -270,6 +288,45 @@ const tests = {
         near(numbers[0], Math.min(...values), 0, 'min');
         near(numbers[1], Math.max(...values), 0, 'max');
         near(numbers[2], values.reduce((a, b) => a + b) / values.length, 0.2, 'mean');
+    },
+    async 'one thing has one word on all panels'() {
+        const words = new Map();
+        for (const name of ['rich', 'daily']) {
+            await open(name);
+            await setView(395, 425);
+            await state(() => window.strobe.findByName('frame'));
+            for (const id of await state(() => window.strobe.drawer.panels.filter((p) => !p.isOf || p.isOf(window.strobe.trace)).map((p) => p.id))) {
+                await panel(id);
+                for (const word of await state(() => [...document.querySelectorAll('.drawer .thead button, .drawer .figure small, .drawer th, .drawer .treehead span')].map((e) => e.textContent.replace(/ [▴▾~]/g, '').trim())))
+                    words.set(word, id);
+            }
+        }
+        for (const word of ['min', 'max', 'mean', 'median', 'total', 'self', 'count', '99 %'])
+            assert.ok(words.has(word), `${word} is none of ${[...words.keys()].join(', ')}`);
+        assert.deepEqual([...words].filter(([word]) => /^(least|most|minimum|maximum|average|avg|sum|calls|number|exclusive|p50|p99|stddev|std|sigma)$/i.test(word)), []);
+    },
+    async 'lines at frame rates have texts that do not lie over each other'() {
+        await open('rich');
+        await state(() => {
+            window.texts = [];
+            const {fillText} = CanvasRenderingContext2D.prototype;
+            CanvasRenderingContext2D.prototype.fillText = function put(text, x, y) {
+                if (/^(target|\d+ \/s)/.test(text))
+                    window.texts.push({text, y});
+                return fillText.call(this, text, x, y);
+            };
+        });
+        for (const rate of ['95', '115', '120', '125', '150']) {
+            await panel('frames');
+            await state(() => { window.texts = []; });
+            await page.locator('input.rate').fill(rate);
+            await page.locator('input.rate').press('Enter');
+            await settled();
+            await page.waitForFunction(() => window.texts.some(({text}) => text.startsWith('target')));
+            const places = (await state(() => window.texts)).map(({y}) => y).sort((a, b) => a - b);
+            assert.ok(places.every((y, i) => !i || y - places[i - 1] >= 12), `${rate}: ${JSON.stringify(await state(() => window.texts))}`);
+        }
+        await shot('frames-labels');
     },
     async 'bottom-up, there is one column of self times'() {
         await open('rich');

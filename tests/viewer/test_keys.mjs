@@ -82,6 +82,8 @@ const keyChecks = {
     async showAll(row) { await press(row); assert.ok(await state(() => window.strobe.timeline.layout.rows.some((r) => r.track.name === 'worker 1'))); },
     async parent(row) { await setView(399, 412); await clickZone('main', 2, 400.5); await press(row); assert.equal(await state(() => window.strobe.names.name(window.strobe.selection.loc)), 'frame'); },
     async areaFromSelection(row) { await setView(395, 425); await clickZone('main', 1, 403); await press(row); near(await state(() => window.strobe.area.to - window.strobe.area.from), 10e6, 1e5); },
+    async areaFromView(row) { await setView(400, 500); await press(row); assert.deepEqual(await state(() => [window.strobe.area.from, window.strobe.area.to]), [400e6, 500e6]); },
+    async trackMenu(row) { await press(row); await page.locator('.box input').fill('worker 2'); await page.keyboard.press('Enter'); assert.match(await text('.menu'), /^worker 2[^]*Move it up[^]*Hide it/); await page.keyboard.press('Escape'); },
     async mark(row) {
         await page.mouse.move(700, 300);
         await page.keyboard.press(row.code);

@@ -54,6 +54,17 @@ const tests = {
         const v = await view();
         assert.ok(v.from <= block.time_ns && block.time_ns <= v.to, JSON.stringify([v, block]));
     },
+    async 'the flame graph by bytes has the paths of what lives, and a box fills its width, by mouse and keys'() {
+        await openPanel('memory', /place/);
+        const boxes = () => state(() => window.strobe.drawer.panel('memory').memory.flame.boxes.map((b) => [b.node.key, b.node.total])), all = await boxes();
+        assert.deepEqual(all[0], ['', command('memory').live_bytes]);
+        assert.ok(all.length > 1, JSON.stringify(all));
+        await page.locator('.byteflame').click({position: {x: 40, y: 30}});
+        assert.deepEqual((await boxes())[0], all[1]);
+        await page.keyboard.press('ArrowUp');
+        await page.keyboard.press('Enter');
+        assert.deepEqual(await boxes(), all);
+    },
     async 'the rows of locks are those of the command, and hints are said'() {
         await openPanel('locks', /lock/);
         const want = command('locks').locks, rows = await rowsOf('locks');

@@ -133,7 +133,10 @@ const rest = async (place) => (place.whole ? settled() : state(() => window.stro
 /* What a link must bring back. Times of a trace that grows get known better: they may move a little. */
 const shown = (place) => state((grain) => {
     const s = window.strobe, round = (t) => (grain === 1 ? Number(t.toFixed(1)) : Math.round(t / grain)), names = (ids) => ids.map((id) => s.trackOf(id)).filter(Boolean).map((t) => `${t.kind} ${t.name}`);
-    return {view: [s.view.from, s.view.to].map(round), hidden: names([...s.choice.hidden]).sort(), pinned: names(s.choice.pinned), search: s.search.text, times: s.timeMode, found: s.found ? s.names.name(s.found.loc) : '', area: s.area ? [s.area.from, s.area.to].map(round) : null,
+    const {choice} = s;
+    return {view: [s.view.from, s.view.to].map(round), hidden: names([...choice.hidden]).sort(), pinned: names(choice.pinned), collapsed: names([...choice.collapsed]).sort(), order: s.timeline.layout.rows.map((r) => r.track).filter((t) => choice.order.has(t.parent)).map((t) => t.name),
+        limits: names([...choice.limits.keys()]).sort(), plots: [...choice.plots].filter(([, how]) => how.zero || how.log).map(([id]) => id).sort(), flags: [choice.fitsHeight, choice.sharesScale, choice.filter],
+        panel: s.drawer.isOpen ? s.drawer.current : '', search: s.search.text, times: s.timeMode, found: s.found ? s.names.name(s.found.loc) : '', area: s.area ? [s.area.from, s.area.to].map(round) : null,
         selection: s.selection ? [...names([s.selection.track]), s.selection.depth, round(s.selection.t0)] : null};
 }, place.whole ? 1 : 1e6);
 
@@ -197,17 +200,16 @@ async function session(seed, kind) {
     try {
         await place.open();
         for (let i = 0; i < ACTS; i += AT_ONCE) {
-            await bounded(several(dice, Math.min(AT_ONCE, ACTS - i), done), 'an act');
+            await bounded(several(dice, Math.min(AT_ONCE, ACTS - i), done), 'one of twenty acts');
             if (await bounded(isAway(), 'a look at the page')) /* the start page, or another file: to the trace again */
-                await place.open();
+                await bounded(place.open(), 'opening the trace again');
         }
         assert.ok(await heap() < HEAP, `${await heap()} bytes of heap`);
-        await checkLink(place);
+        await bounded(checkLink(place), 'opening the link');
     } catch (error) {
-        error.message = `seed ${seed}, after ${done.length} acts (${done.slice(-8).join(' ')}): ${error.message}`;
-        throw error;
+        throw new Error(`seed ${seed}, after ${done.length} acts (${done.slice(-8).join(' ')}${dice.hand.waiting.size ? `; the browser has not answered to ${[...dice.hand.waiting].slice(0, 3).join(', ')}` : ''}): ${error.stack}`);
     } finally {
-        await place.close();
+        await bounded(place.close(), 'the end of the server');
     }
 }
 

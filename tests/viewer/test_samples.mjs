@@ -140,6 +140,18 @@ const tests = {
         assert.equal(await panelSays(), commandSays('sampled', '--range', '20ms..31ms'));
         await shot('samples-functions');
     },
+    async 'functions are gone through with keys, and Enter shows the lines of one'() {
+        await open('sampled');
+        await panel('samples');
+        await says('.drawer .state', /^480 samples/);
+        await page.locator('.functions').focus();
+        await page.keyboard.press('ArrowDown');
+        await page.keyboard.press('ArrowDown');
+        const name = await state(() => document.querySelector('.frow.current').children[4].textContent);
+        await page.keyboard.press('Enter');
+        await page.waitForFunction((n) => window.strobe.drawer.panel('samples').element.querySelector('.frow.picked')?.children[4].textContent === n, name);
+        await settled();
+    },
     async 'a thread alone, a flame graph, tables'() {
         await open('sampled');
         await panel('samples');

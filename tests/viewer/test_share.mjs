@@ -112,6 +112,42 @@ const tests = {
         await settled();
         assert.deepEqual(await state(() => [window.strobe.choice.hidden.size, window.strobe.selection !== null]), [1, true]);
     },
+    async 'a link has what was done to the tracks: collapsed, moved, limited, filtered, scaled, scrolled to'() {
+        const shown = () => state(() => {
+            const {choice, timeline, trace} = window.strobe, name = (id) => trace.tracks.find((t) => t.id === id).name;
+            return {collapsed: [...choice.collapsed].map(name), rows: timeline.layout.rows.map((r) => [r.track.name, r.lanes]), plots: [...choice.plots].map(([id, how]) => [name(id), how]), flags: [choice.fitsHeight, choice.sharesScale, choice.filter], scroll: Math.round(timeline.scroll), picture: timeline.canvas.toDataURL()};
+        });
+        await page.setViewportSize({width: 1400, height: 420});
+        await open('rich', '#v=395000000,425000000');
+        await state(() => {
+            const s = window.strobe, track = (name) => s.trace.tracks.find((t) => t.name === name && t.kind !== 'process');
+            s.toggleCollapse(track('worker 2').id);
+            s.reorder(track('worker 1'), track('main'), false);
+            s.setDepthLimit(track('worker 0').id, 2);
+            s.setPlot(s.trace.tracks.find((t) => t.kind === 'plot').id, {zero: true, log: false});
+            s.shareScale(true);
+        });
+        await settled();
+        await state(() => window.strobe.timeline.scrollTo(90));
+        await settled();
+        assert.match(page.url(), /&e=/);
+        const before = await shown(), link = page.url();
+        await page.goto('about:blank');
+        await page.goto(link);
+        await settled();
+        assert.deepEqual(await shown(), before);
+        await state(() => window.strobe.filterTracks('work'));
+        await settled();
+        const {rows} = await shown();
+        await page.reload();
+        await settled();
+        assert.deepEqual((await shown()).rows, rows);
+        await state(() => window.strobe.toggleCollapse(window.strobe.trace.tracks.find((t) => t.name === 'worker 0').id));
+        await settled();
+        await page.keyboard.press('Control+z'); /* and it is undone */
+        await page.waitForFunction(() => window.strobe.choice.collapsed.size === 1);
+        await page.setViewportSize({width: 1400, height: 860});
+    },
     async 'an area of a whole process is the same one in its link'() {
         await open('tracks');
         await state(() => { const s = window.strobe; s.selectTrack(s.trace.tracks.find((t) => t.kind === 'process')); });

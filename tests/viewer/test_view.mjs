@@ -84,6 +84,10 @@ const tests = {
         for (const [ns, step] of [[0.3, 0.5], [3, 5], [11e6, 20e6], [40e9, 50e9], [61e9, 120e9], [3000e9, 3600e9], [2 * DAY, 2 * DAY]])
             assert.equal(format.rulerStep(ns), step);
     },
+    'a time that somebody writes is read'() {
+        for (const [text, ns] of [['1.5 s', 1.5e9], ['250ms', 250e6], ['12 µs', 12e3], ['3 us', 3e3], ['1,234', 1234], [' 2 min ', 120e9], ['x', NaN], ['3 days', NaN], ['', NaN]])
+            assert.equal(format.readTime(text), ns, text);
+    },
     'values of plots are short'() {
         for (const [v, kind, text] of [[411793.264, 0, '411,793'], [0.991, 3, '0.991 W'], [-5e6, 0, '−5.0 M'], [12345678, 1, '11.8 MiB'], [99.5, 2, '99.5 %']])
             assert.equal(format.plotValue(v, kind), text);

@@ -32,13 +32,21 @@ export class Drawer {
     }
 
     handle() {
-        const bar = h('div', {class: 'handle', title: 'drag to resize'});
+        const bar = h('div', {class: 'handle', title: 'drag to resize, or the arrow keys', tabindex: '0', role: 'separator', 'aria-label': 'height of the panels', 'aria-valuenow': '50'});
         bar.addEventListener('pointerdown', (e) => bar.setPointerCapture(e.pointerId));
-        bar.addEventListener('pointermove', (e) => {
-            if (e.buttons)
-                this.element.style.height = `${Math.max(120, Math.min(window.innerHeight - 160, window.innerHeight - e.clientY))}px`;
+        bar.addEventListener('pointermove', (e) => e.buttons && this.resize(bar, window.innerHeight - e.clientY));
+        bar.addEventListener('keydown', (e) => {
+            const step = {ArrowUp: 40, ArrowDown: -40}[e.key];
+            if (step)
+                this.resize(bar, this.element.offsetHeight + step);
         });
         return bar;
+    }
+
+    resize(bar, height) {
+        const px = Math.max(120, Math.min(window.innerHeight - 160, height));
+        this.element.style.height = `${px}px`;
+        bar.setAttribute('aria-valuenow', String(Math.round(100 * px / window.innerHeight)));
     }
 
     drawTabs() {

@@ -48,11 +48,11 @@ function rowsOf({json, arrays}) {
 
 function makeTable(app, list, end) {
     return new Table([
-        {key: 'time', title: 'begins', up: true, width: 'minmax(100px, 1fr)', show: (r) => format.time(r.t0, app.timeMode, app.trace, 1)},
-        {key: 'duration', title: 'duration', number: true, width: '110px', show: (r) => format.duration(r.t1 - r.t0), copy: (r) => String(r.t1 - r.t0)},
-        {key: 'self', title: 'self', number: true, width: '110px', sort: false, show: (r) => format.duration(r.self), copy: (r) => String(r.self)},
-        {key: 'thread', title: 'track', width: 'minmax(90px, 1fr)', sort: false, show: (r) => (app.trackOf(r.track) || {name: ''}).name},
-        {key: 'text', title: 'text', width: 'minmax(90px, 1fr)', sort: false, show: (r) => r.text || ''},
+        {key: 'time', title: 'begins', up: true, width: 'minmax(118px, 1fr)', show: (r) => format.time(r.t0, app.timeMode, app.trace, 1)},
+        {key: 'duration', title: 'duration', number: true, width: 'minmax(88px, 110px)', show: (r) => format.duration(r.t1 - r.t0), copy: (r) => String(r.t1 - r.t0)},
+        {key: 'self', title: 'self', number: true, width: 'minmax(84px, 110px)', sort: false, show: (r) => format.duration(r.self), copy: (r) => String(r.self)},
+        {key: 'thread', title: 'track', width: 'minmax(80px, 1fr)', sort: false, show: (r) => (app.trackOf(r.track) || {name: ''}).name},
+        {key: 'text', title: 'text', width: 'minmax(80px, 1fr)', sort: false, show: (r) => r.text || ''},
     ], {sort: list, pick: (r) => app.goTo(r.track, r.depth, r.t0, r.t1), copied: (t) => app.say(t), end}, 'duration');
 }
 
@@ -137,6 +137,7 @@ class Find {
             return {from: edges[i], to: edges[i + 1], value};
         });
         this.chart = new Chart(this.place, {
+            name: 'histogram', told: (words) => this.app.announce(words), cleared: () => this.setBrush(null),
             theme, bars, curve,
             x: {min: edges[0] || (isLog ? 1 : 0), max: edges[BINS], log: isLog, show: format.duration},
             y: {min: logCount ? 0.5 : 0, max: most * 1.05, log: logCount, show: (v) => (Number.isInteger(v) ? format.shortCount(v) : '')},

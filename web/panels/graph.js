@@ -1,9 +1,10 @@
-/* graph.js - a flame graph on a canvas, and the same tree as a table that opens by clicks. Whoever makes one says what a node is called and how
- * its weight is written.  SPDX-License-Identifier: MIT */
-import {layCanvas, pointOn, roomOf} from '../view/scale.js';
+/* graph.js - a flame graph on a canvas, and the same tree as a table that opens by clicks; both by keys, too. Whoever makes one says what a node is
+ * called and how its weight is written.  SPDX-License-Identifier: MIT */
+import {layCanvas, placeOn, pointOn, roomOf} from '../view/scale.js';
 import {textOn, THEMES} from '../view/palette.js';
 import {FONT, cutText} from '../view/text.js';
 import {fill, h} from '../view/dom.js';
+import {keysOfElements} from '../view/rowkeys.js';
 import * as format from '../view/format.js';
 
 const ROW = 20, MIN = 1.5, MOST_BOXES = 4000, MOST_ROWS = 500, MOST_KIDS = 200;
@@ -48,15 +49,14 @@ export class Graph {
      * where that was all}. */
     constructor(app, look) {
         Object.assign(this, {app, look, root: null, top: null, boxes: [], over: null});
-        this.canvas = h('canvas', {class: 'flame', tabindex: '0'});
+        this.canvas = h('canvas', {class: 'flame', tabindex: '0', role: 'application', 'aria-label': 'flame graph: arrow keys go from box to box, Enter fills the width with one'});
         this.ctx = this.canvas.getContext('2d');
         this.element = h('div', {class: 'flameholder'}, this.canvas);
         this.canvas.addEventListener('mousemove', (e) => this.pointAt(e));
-        this.canvas.addEventListener('mouseleave', () => {
-            this.over = null;
-            this.app.tips.hide();
-        });
-        this.canvas.addEventListener('click', (e) => this.click(e));
+        for (const kind of ['mouseleave', 'blur'])
+            this.canvas.addEventListener(kind, () => this.stand(null));
+        this.canvas.addEventListener('click', (e) => this.choose(this.boxAt(e), e));
+        this.canvas.addEventListener('keydown', (e) => this.key(e));
         new ResizeObserver(() => !this.element.hidden && this.draw()).observe(this.element);
     }
 
@@ -88,9 +88,9 @@ export class Graph {
         const {ctx, root} = this, name = b.node === root ? `all: ${this.look.weight(root.total)}` : this.look.name(b.node), css = b.node === root ? theme.head : this.look.color(b.node);
         ctx.fillStyle = css;
         ctx.fillRect(b.x, b.y, Math.max(1, b.w - 1), ROW - 1);
-        if (b === this.over) {
-            ctx.strokeStyle = theme.outline;
-            ctx.strokeRect(b.x + 0.5, b.y + 0.5, Math.max(1, b.w - 2), ROW - 2);
+        if (b.node === this.over) {
+            Object.assign(ctx, {strokeStyle: theme.outline, lineWidth: 2});
+            ctx.strokeRect(b.x + 1, b.y + 1, Math.max(1, b.w - 3), ROW - 3);
         }
         if (b.w < 30)
             return;
@@ -104,17 +104,44 @@ export class Graph {
     }
 
     pointAt(e) {
-        this.draw();
-        const over = this.over = this.boxAt(e);
-        if (!over || over.node === this.root)
-            return this.app.tips.hide();
-        return this.app.tips.show(e.clientX, e.clientY, this.look.name(over.node), this.look.tip(over.node, this.root));
+        this.stand(this.boxAt(e), {x: e.clientX, y: e.clientY});
     }
 
-    click(e) {
-        const b = this.boxAt(e), {top} = this;
+    /* Pointer or keys are on a box, or on none: it is outlined, and told of beside that place of the page. */
+    stand(box, place) {
+        const {app, look, root} = this, node = box ? box.node : null;
+        if (node !== this.over) {
+            this.over = node;
+            this.draw();
+        }
+        if (!node || node === root)
+            return app.tips.hide();
+        return app.tips.show(place.x, place.y, look.name(node), look.tip(node, root));
+    }
+
+    choose(b, e) {
+        const {top} = this;
         if (b && (b.node === this.root || !this.look.pick(b.node, e)))
             this.zoomTo(b.node === top && top.parent ? top.parent : b.node);
+    }
+
+    /* Where a key leads to from a box. */
+    beside(b, key) {
+        const {boxes} = this, row = boxes.filter((other) => other.y === b.y), at = row.indexOf(b);
+        return {ArrowLeft: row[at - 1], ArrowRight: row[at + 1], ArrowUp: boxes.find((other) => other.node === b.node.parent), ArrowDown: boxes.find((other) => other.node.parent === b.node)}[key];
+    }
+
+    key(e) {
+        const now = this.boxes.find((b) => b.node === this.over), isMove = e.key.startsWith('Arrow') && !e.altKey;
+        if (!this.boxes.length || !isMove && !(now && e.key === 'Enter'))
+            return;
+        e.preventDefault();
+        e.stopPropagation();
+        if (!isMove)
+            this.choose(now, e);
+        const to = (now ? isMove && this.beside(now, e.key) : this.boxes[0]) || this.boxes.find((b) => b.node === this.over) || this.boxes[0];
+        this.stand(to, placeOn(this.canvas, to.x + Math.min(to.w / 2, 40), to.y + ROW));
+        this.app.announce(to.node === this.root ? 'all' : `${this.look.name(to.node)}, ${this.look.tip(to.node, this.root).map((pair) => pair.join(' ')).join(', ')}`);
     }
 }
 
@@ -122,7 +149,18 @@ export class TreeTable {
     /** `look` as of Graph. */
     constructor(app, look) {
         Object.assign(this, {app, look, opened: new Set()});
-        this.element = h('div', {class: 'tree'});
+        this.element = h('div', {class: 'tree', role: 'group', 'aria-label': 'tree: arrow keys go from row to row, right opens one, left closes it'});
+        this.keys = keysOfElements(this.element, '.treerow:not(.treehead)', (line, event) => this.press(line, event));
+    }
+
+    /* Right opens, left closes, Enter does either; with a key held it picks, as a double click does. */
+    press(line, event) {
+        const {node, kids, toggle} = line.row, isOpen = !kids.hidden;
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
+            this.look.pick(node, event);
+        else if (event.key === 'Enter' || event.key === 'ArrowRight' && !isOpen || event.key === 'ArrowLeft' && isOpen)
+            toggle();
+        return ['Enter', 'ArrowRight', 'ArrowLeft'].includes(event.key);
     }
 
     /** `head`: words above the columns, the share among them: [name, total, ...cells]. */
@@ -157,6 +195,7 @@ export class TreeTable {
         swatch.style.background = look.color(node);
         label.style.paddingLeft = `${10 * depth}px`;
         const line = this.line('treerow', label, look.weight(node.total), root.total ? format.percent(node.total / root.total) : '', look.cells(node));
+        line.row = {node, kids, toggle};
         line.addEventListener('click', toggle);
         line.addEventListener('dblclick', (e) => look.pick(node, e));
         return h('div', {}, line, kids);

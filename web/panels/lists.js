@@ -110,6 +110,7 @@ export function makeFrames(app) {
         empty();
         const theme = THEMES[app.theme], times = [...arrays.t0].map((t, i) => (arrays.t1[i] - t) / 1e6), most = times.reduce((m, v) => Math.max(m, v), 1) * 1.1;
         chart = new Chart(place, {
+            name: 'frames', told: (words) => app.announce(words),
             theme,
             bars: times.map((value, i) => ({from: i, to: i + 1, value, color: frameColor(theme, value, target())})),
             x: {min: 0, max: times.length, show: (v) => (Number.isInteger(v) && v < times.length ? `#${v + 1}` : '')},

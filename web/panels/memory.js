@@ -1,10 +1,9 @@
 /* memory.js - the panel of memory: use over time, places that allocate, blocks that live, a flame graph by bytes. The figures are those of
  * `strobe memory`.  SPDX-License-Identifier: MIT */
-import {layCanvas, pointOn, roomOf} from '../view/scale.js';
+import {Graph} from './graph.js';
 import {Chart} from '../view/chart.js';
 import {Table} from '../view/table.js';
-import {THEMES, colorOf, textOn} from '../view/palette.js';
-import {FONT, cutText} from '../view/text.js';
+import {THEMES, colorOf} from '../view/palette.js';
 import {copyTable} from '../view/share.js';
 import {copyText, fill, h} from '../view/dom.js';
 import {figure, newest} from './parts.js';
@@ -14,95 +13,41 @@ const BY = [['stack', 'by stack'], ['function', 'by function'], ['zone', 'by zon
 const SIDES = [['flame', 'flame graph'], ['blocks', 'live blocks'], ['pools', 'pools']];
 const ORDER_OF = {live_bytes: 'live', peak_bytes: 'peak', bytes: 'bytes', allocs: 'allocs', temporary: 'temporary', growth: 'growth'};
 const KEYS = ['allocs', 'frees', 'bytes', 'temporary', 'peak_bytes', 'live', 'live_bytes', 'before_bytes'];
-const BUCKETS = 256, BLOCKS = 500, ROWS = 5000, ROW = 20, MIN = 1.5;
+const BUCKETS = 256, BLOCKS = 500, ROWS = 5000;
 const quote = (text) => `'${text.replace(/'/g, '\'\\\'\'')}'`, signed = (n) => (n < 0 ? `−${format.bytes(-n)}` : format.bytes(n));
 
 /** A stack as one reads it: from inside. */
 export const inward = (stack) => stack.split(';').reverse().join(' ← ');
 
-/* Rows of stacks as a tree: {name, value, children}. */
+/* Rows of stacks as a tree of a flame graph. */
 function treeOf(rows, weight) {
-    const root = {name: 'all', value: 0, children: new Map(), parent: null};
-    for (const row of rows) {
-        const value = Math.max(0, weight(row));
-        if (!value)
-            continue;
-        root.value += value;
+    const root = {key: '', total: 0, children: [], parent: null}, below = new Map([[root, new Map()]]);
+    for (const row of rows.filter((r) => weight(r) > 0)) {
+        root.total += weight(row);
         let at = root;
-        for (const name of row.name.split(';')) {
-            if (!at.children.has(name))
-                at.children.set(name, {name, value: 0, children: new Map(), parent: at});
-            at = at.children.get(name);
-            at.value += value;
+        for (const key of row.name.split(';')) {
+            const known = below.get(at);
+            if (!known.has(key)) {
+                const node = {key, total: 0, children: [], parent: at};
+                known.set(key, node);
+                below.set(node, new Map());
+                at.children.push(node);
+            }
+            at = known.get(key);
+            at.total += weight(row);
         }
     }
+    for (const node of below.keys())
+        node.children.sort((x, y) => y.total - x.total);
     return root;
 }
 
-/* A flame graph of such a tree; a click makes a box the whole width, on the lowest one it goes back. */
-export class ByteFlame {
-    constructor(app) {
-        Object.assign(this, {app, root: null, top: null, boxes: [], over: null});
-        this.canvas = h('canvas', {class: 'flame byteflame', tabindex: '0'});
-        this.element = h('div', {class: 'flameholder'}, this.canvas);
-        this.canvas.addEventListener('mousemove', (e) => this.pointAt(e));
-        this.canvas.addEventListener('mouseleave', () => app.tips.hide());
-        this.canvas.addEventListener('click', (e) => {
-            const b = this.boxAt(e);
-            if (b) {
-                this.top = b.node === this.top && b.node.parent ? b.node.parent : b.node;
-                this.draw();
-            }
-        });
-        new ResizeObserver(() => this.draw()).observe(this.element);
-    }
-
-    set(root) {
-        this.root = this.top = root;
-        this.draw();
-    }
-
-    place(node, x, w, depth) {
-        this.boxes.push({node, x, w, y: depth * ROW});
-        let at = x;
-        for (const child of [...node.children.values()].sort((a, b) => b.value - a.value)) {
-            const cw = node.value ? w * child.value / node.value : 0;
-            if (cw >= MIN && this.boxes.length < 4000)
-                this.place(child, at, cw, depth + 1);
-            at += cw;
-        }
-    }
-
-    draw() {
-        const {canvas, element} = this, room = roomOf(element), width = room.width || 400, theme = THEMES[this.app.theme];
-        this.boxes = [];
-        if (this.top && this.top.value)
-            this.place(this.top, 0, width, 0);
-        const height = Math.max(room.height, this.boxes.reduce((m, b) => Math.max(m, b.y + ROW), 0));
-        const ctx = layCanvas(canvas, width, height);
-        Object.assign(ctx, {font: FONT, textBaseline: 'middle'});
-        for (const {node, x, w, y} of this.boxes) {
-            const css = node.parent ? colorOf(node.name, 0) : theme.head;
-            ctx.fillStyle = css;
-            ctx.fillRect(x, y, Math.max(1, w - 1), ROW - 1);
-            ctx.fillStyle = node.parent ? textOn(css) : theme.text;
-            if (w > 30)
-                ctx.fillText(cutText(ctx, node.parent ? node.name : `all: ${format.bytes(node.value)}`, w - 8), x + 4, y + ROW / 2);
-        }
-    }
-
-    boxAt(e) {
-        const {x, y} = pointOn(e, this.canvas);
-        return this.boxes.findLast((b) => x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + ROW) || null;
-    }
-
-    pointAt(e) {
-        const b = this.boxAt(e), {app, root} = this;
-        if (b && b.node.parent)
-            app.tips.show(e.clientX, e.clientY, b.node.name, [['bytes', `${format.bytes(b.node.value)}  (${format.percent(b.node.value / root.value)})`]]);
-        else
-            app.tips.hide();
-    }
+/* A flame graph by bytes. */
+function makeFlame(app) {
+    const graph = new Graph(app, {name: (n) => n.key, color: (n) => colorOf(n.key, 0), weight: format.bytes, cells: () => [], pick: () => false,
+        tip: (n, root) => [['bytes', `${format.bytes(n.total)}  (${format.percent(n.total / root.total)})`]]});
+    graph.canvas.classList.add('byteflame');
+    return graph;
 }
 
 class Memory {
@@ -117,7 +62,7 @@ class Memory {
         this.table = this.makeTable();
         this.blocks = this.makeBlocks();
         this.pools = this.makePools();
-        this.flame = new ByteFlame(app);
+        this.flame = makeFlame(app);
         this.use = h('div', {class: 'chart memoryuse'});
         this.place = h('div', {class: 'right'}, this.use, this.flame.element);
         this.element = h('div', {class: 'withbar memory'}, h('div', {class: 'bar narrow'}, this.by, this.pickSide, this.atNote, this.state, h('span', {class: 'grow'}),
@@ -191,7 +136,7 @@ class Memory {
         this.table.set(q.reversed ? rows.toReversed() : rows);
         this.blocks.set(json.blocks);
         this.pools.set(json.pools);
-        this.flame.set(treeOf(q.by === 'stack' ? rows : rows.map((r) => ({...r, name: r.name.replaceAll(';', ':')})), (r) => r[this.table.order.key] || 0));
+        this.flame.show(treeOf(q.by === 'stack' ? rows : rows.map((r) => ({...r, name: r.name.replaceAll(';', ':')})), (r) => r[this.table.order.key] || 0));
         this.tell(json, rows.length);
         this.drawUse(whole.json, whole.arrays);
     }
@@ -214,6 +159,7 @@ class Memory {
             return;
         const top = most.reduce((a, b) => Math.max(a, b), 1);
         this.chart = new Chart(this.use, {
+            name: 'memory over time', told: (words) => app.announce(words),
             theme, bars: Array.from(most, (value, i) => ({from: t[i], to: t[i] + json.bucket_ns, value})),
             x: {min: t[0], max: t[n - 1] + json.bucket_ns, show: format.duration}, y: {min: 0, max: top * 1.25, show: format.bytes},
             uprights: [{at: json.peak_at, text: 'peak', color: theme.hit}, ...(this.at === null ? [] : [{at: this.at, text: 'here', color: theme.accent}])],

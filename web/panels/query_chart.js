@@ -1,9 +1,10 @@
 /* query_chart.js - an answer of a query as a chart: bars for texts, points joined by a line for numbers. Which columns are drawn can be chosen.
  * SPDX-License-Identifier: MIT */
-import {layCanvas, pointOn, roomOf} from '../view/scale.js';
+import {layCanvas, placeOn, pointOn, roomOf} from '../view/scale.js';
 import {THEMES} from '../view/palette.js';
 import {FONT, cutText} from '../view/text.js';
 import {fill, h} from '../view/dom.js';
+import {RowKeys} from '../view/rowkeys.js';
 
 const LEFT = 74, BOTTOM = 34, TOP = 12, RIGHT = 14, MOST_BARS = 200, MOST_POINTS = 4000;
 
@@ -33,7 +34,7 @@ export class QueryChart {
         Object.assign(this, {app, pick, answer: null, marks: []});
         this.x = h('select', {'aria-label': 'across', onchange: () => this.draw()});
         this.y = h('select', {'aria-label': 'up', onchange: () => this.draw()});
-        this.canvas = h('canvas', {class: 'askchart', role: 'img', 'aria-label': 'chart of the answer'});
+        this.canvas = h('canvas', {class: 'askchart', tabindex: '0', role: 'application', 'aria-label': 'chart of the answer: arrow keys go from row to row, Enter goes to its place'});
         this.holder = h('div', {class: 'chart'}, this.canvas);
         this.element = h('div', {class: 'withbar'}, h('div', {class: 'bar narrow'}, 'across ', this.x, ' up ', this.y), this.holder);
         this.canvas.addEventListener('click', (e) => {
@@ -43,6 +44,11 @@ export class QueryChart {
         });
         this.canvas.addEventListener('mousemove', (e) => this.pointAt(e));
         this.canvas.addEventListener('mouseleave', () => app.tips.hide());
+        this.keys = new RowKeys(this.canvas, {isAcross: true, n: () => this.marks.length, mark: (i) => this.stand(this.marks[i]), act: (i, {key}) => {
+            if (key === 'Enter')
+                this.pick(this.marks[i].row);
+            return key === 'Enter';
+        }});
         new ResizeObserver(() => this.draw()).observe(this.holder);
     }
 
@@ -139,9 +145,18 @@ export class QueryChart {
     }
 
     pointAt(e) {
-        const mark = this.markAt(e), {app, answer} = this;
-        if (!mark)
-            return app.tips.hide();
-        return app.tips.show(e.clientX, e.clientY, mark.x, [[answer.columns[Number(this.y.value)], String(mark.y)]]);
+        const mark = this.markAt(e);
+        return mark ? this.tell(mark, e.clientX, e.clientY) : this.app.tips.hide();
+    }
+
+    /* The keyboard is on a bar or a point. */
+    stand(mark) {
+        const {x, y} = placeOn(this.canvas, (mark.left + mark.right) / 2, mark.top ?? this.box.top);
+        this.tell(mark, x, y);
+        this.app.announce(`${mark.x}: ${mark.y}`);
+    }
+
+    tell(mark, x, y) {
+        this.app.tips.show(x, y, mark.x, [[this.answer.columns[Number(this.y.value)], String(mark.y)]]);
     }
 }

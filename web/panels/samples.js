@@ -5,6 +5,7 @@ import {filterField, newest, setOptions} from './parts.js';
 import {colorOf} from '../view/palette.js';
 import {instructionRows, instructionsOf} from './instructions.js';
 import {fill, h} from '../view/dom.js';
+import {keysOfElements} from '../view/rowkeys.js';
 import * as format from '../view/format.js';
 
 const MODES = [['functions', 'functions'], ['tree', 'flame graph'], ['down', 'top-down table'], ['up', 'bottom-up table'], ['waits', 'flame graph of waits'], ['waits-functions', 'functions that waited']];
@@ -18,7 +19,8 @@ class Samples {
         this.begin = newest();
         this.graph = new Graph(app, look);
         this.tree = new TreeTable(app, look);
-        this.table = h('div', {class: 'table functions'});
+        this.table = h('div', {class: 'table functions', role: 'group', 'aria-label': 'functions: arrow keys go from row to row, Enter shows the lines of one'});
+        keysOfElements(this.table, '.frow', (line, {key}) => key === 'Enter' && !line.click());
         this.lines = h('div', {class: 'right hotlines', hidden: true});
         this.state = h('span', {class: 'state'});
         this.filter = filterField('Filter by function', () => this.showFunctions());

@@ -5,7 +5,7 @@ import {copyCommand, savePng} from './share.js';
 import {saveAreaPng, saveSvg} from './picture.js';
 import {copyText} from './dom.js';
 import {nextTextSize} from './scale.js';
-import {bytes} from './format.js';
+import {bytes, readTime} from './format.js';
 import {MODES} from './coloring.js';
 import {showMenuOfSelection} from './zonemenu.js';
 import * as walk from './walk.js';
@@ -97,9 +97,19 @@ function clear(app) {
     return app.search.run('');
 }
 
+/* A track as a row to choose. */
+function trackRow(app, t) {
+    return {text: t.name, note: `${t.kind}${t.tid ? ` ${t.tid}` : ''}${t.parent && app.trackOf(t.parent) ? ` – ${app.trackOf(t.parent).name}` : ''}`};
+}
+
 function findTrack(app) {
-    const rows = app.trace.tracks.map((t) => ({text: t.name, note: `${t.kind}${t.tid ? ` ${t.tid}` : ''}${t.parent && app.trackOf(t.parent) ? ` – ${app.trackOf(t.parent).name}` : ''}`, run: () => app.showTrack(t.id)}));
-    app.overlay.choose('tracks', 'Find a track', 'Name, kind or number', rows);
+    app.overlay.choose('tracks', 'Find a track', 'Name, kind or number', app.trace.tracks.map((t) => ({...trackRow(app, t), run: () => app.showTrack(t.id)})));
+}
+
+/* Of any track, the one that is meant first. */
+function trackMenu(app) {
+    const meant = trackMeant(app), tracks = [...app.trace.tracks].sort((a, b) => (b.id === meant) - (a.id === meant)), {left, top} = app.timeline.canvas.getBoundingClientRect();
+    app.overlay.choose('tracks', 'Menu of a track', 'Name, kind or number', tracks.map((t) => ({...trackRow(app, t), run: () => app.menu.showTrack(left + 40, top + 40, t)})));
 }
 
 function pin(app) {
@@ -123,6 +133,15 @@ function askDepth(app) {
     return app.overlay.askText('depth', `Depth limit of ${app.trackOf(id).name}`, String(app.choice.limits.get(id) || ''), (text) => app.setDepthLimit(id, Number.parseInt(text, 10) || 0));
 }
 
+function askTime(app) {
+    return app.overlay.askText('time', 'Go to a time of the trace: 1.5 s, 250 ms, 12 µs or a number of ns', '', (text) => {
+        const t = readTime(text);
+        if (Number.isNaN(t))
+            return app.say(`“${text}” is no time.`);
+        return app.goToTime(t);
+    }, 'Go there');
+}
+
 function collapseAll(app) {
     const groups = app.trace.tracks.filter((t) => t.kind === 'process'), all = groups.every((t) => app.choice.collapsed.has(t.id));
     for (const t of groups)
@@ -131,6 +150,7 @@ function collapseAll(app) {
         else
             app.choice.collapsed.add(t.id);
     app.timeline.relayout();
+    app.changed('tracks');
 }
 
 async function saveRange(app) {
@@ -143,7 +163,7 @@ async function saveRange(app) {
 
 /* Commands that have no key. */
 const MORE = [
-    ['timeMode', 'Times: relative, UTC, raw'], ['theme', 'Light or dark'], ['contrast', 'High contrast, or not'], ['palette', 'Colours that everybody can distinguish (colour-blind safe), or the usual ones'], ['textSize', 'Texts: 100, 125, 150 or 200 %'], ['fullScreen', 'Full screen, or not'], ['saveView', 'Keep this view under a name'], ['views', 'Go to a kept view'], ['pngArea', 'Save the area as PNG'], ['svg', 'Save the view or the area as SVG'], ['png', 'Save the view as PNG'], ['copyCommand', 'Copy statistics as a command'], ['copyLink', 'Copy a link to this place'],
+    ['askTime', 'Go to a time …'], ['timeMode', 'Times: relative, UTC, raw'], ['theme', 'Light or dark'], ['contrast', 'High contrast, or not'], ['palette', 'Colours that everybody can distinguish (colour-blind safe), or the usual ones'], ['textSize', 'Texts: 100, 125, 150 or 200 %'], ['fullScreen', 'Full screen, or not'], ['saveView', 'Keep this view under a name'], ['views', 'Go to a kept view'], ['pngArea', 'Save the area as PNG'], ['svg', 'Save the view or the area as SVG'], ['png', 'Save the view as PNG'], ['copyCommand', 'Copy statistics as a command'], ['copyLink', 'Copy a link to this place'],
     ['collapseAll', 'Collapse or open all processes'], ['hideEmpty', 'Hide tracks that are empty in view, or show them'], ['compact', 'Leave out unused depths, or show them'], ['coloring', 'Colour zones by name, thread, depth, duration …'], ['shareScale', 'Plots: one scale for all of a unit, or one each'], ['depth', 'Limit the depth of the track under the pointer'], ['limitToView', 'Panels: limit to view'], ['wheel', 'Wheel: scroll or zoom'],
     ['ghosts', 'Show or hide functions of samples below each thread'], ['stats', 'Panel: statistics'], ['samples', 'Panel: samples'], ['ops', 'Panel: ops of devices'], ['regions', 'Panel: sums by region'], ['flame', 'Panel: flame graph'], ['messages', 'Panel: messages'], ['frames', 'Panel: frames'], ['notes', 'Panel: notes'], ['info', 'Panel: info'], ['saveRange', 'Server: save the area or view as a trace'],
     ['stop', 'Server: stop recording'], ['open', 'Open another trace'], ['closeTrace', 'Close this trace'],
@@ -163,7 +183,7 @@ export const acts = {
         app.remember();
         app.fit(app.whole());
     },
-    fitSelection, mark, clear, parent, findTrack, pin, commands, collapseAll, saveRange, depth: askDepth,
+    fitSelection, mark, clear, parent, findTrack, trackMenu, askTime, pin, commands, collapseAll, saveRange, depth: askDepth,
     back: () => history.back(), forward: () => history.forward(),
     follow(app) {
         app.server.follow(!app.server.following);
@@ -189,6 +209,11 @@ export const acts = {
             return app.say('Click a zone first; R then selects its time.');
         app.area = {from: s.t0, to: s.t1 ?? app.trace.range[1], tracks: [s.track]};
         return app.changed('area');
+    },
+    areaFromView(app) {
+        const rows = app.timeline.visibleRows().map((r) => r.row).filter((row) => !row.header && row.track.kind !== 'asked'), [first, last] = app.trace.range;
+        app.setArea(Math.max(app.view.from, first), Math.min(app.view.to, last), rows.length ? [...new Set(rows.map((row) => row.track.id))] : null);
+        app.areaDone();
     },
     search(app) {
         app.search.input.focus();

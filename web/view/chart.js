@@ -1,7 +1,8 @@
 /* chart.js - the panels' charts on a canvas: bars over an axis that may be logarithmic, a curve in percent beside them, lines
- * that mark a value, a stretch that is brushed with the pointer.  SPDX-License-Identifier: MIT */
+ * that mark a value, a stretch that is brushed with the pointer or with keys.  SPDX-License-Identifier: MIT */
 import {TEXT, layCanvas, pointOn, roomOf} from './scale.js';
 import {h} from './dom.js';
+import {RowKeys} from './rowkeys.js';
 
 const LEFT = 58, RIGHT = 46, TOP = 14, BOTTOM = 22, FONT = '11px system-ui, sans-serif', LEVEL_ROOM = 13;
 
@@ -47,6 +48,15 @@ class Scale {
     }
 }
 
+/* The keyboard's way through the bars. A chart is often made anew in the same place, which keeps the focus. */
+function keysOf(place, chart) {
+    const rows = {isAcross: true, n: () => chart.options.bars.length, mark: (i, event, before) => chart.stand(i, event, before), act: (i, event) => chart.press(i, event)};
+    for (const [name, value] of [['tabindex', '0'], ['role', 'application'], ['aria-label', `${chart.options.name}: arrow keys go from bar to bar`]])
+        place.setAttribute(name, value);
+    place.rowKeys = Object.assign(place.rowKeys || new RowKeys(place, rows), {rows});
+    return place.rowKeys;
+}
+
 /**
  * A chart in `place` (emptied by the caller).
  *   x {min, max, log, show}, y {min, max, log, show}: the axes; show(v) is the text of a value
@@ -54,13 +64,15 @@ class Scale {
  *   curve [{x, percent}]: optional, with an axis of its own on the right
  *   uprights [{at, text, color}], levels [{at, text}]: lines across
  *   theme: colours as of view/palette.js; brushed(from, to), picked(index of a bar): optional
+ *   cleared(): the brush is to end; told(words): what the keyboard is on; name: what the chart is of, for those who can't see it
  */
 export class Chart {
     constructor(place, options) {
-        Object.assign(this, {place, options, canvas: h('canvas'), brush: h('div', {class: 'brush', hidden: true}), range: null, start: null});
-        this.over = h('div', {class: 'plotarea'}, this.brush);
+        Object.assign(this, {place, options, canvas: h('canvas'), brush: h('div', {class: 'brush', hidden: true}), finger: h('div', {class: 'finger', hidden: true}), range: null, start: null, anchor: -1});
+        this.over = h('div', {class: 'plotarea'}, this.brush, this.finger);
         place.append(this.canvas, this.over);
         this.listen();
+        this.keys = keysOf(place, this);
         this.watch = new ResizeObserver(() => this.lay());
         this.watch.observe(place);
         this.lay();
@@ -94,6 +106,7 @@ export class Chart {
 
     destroy() {
         this.watch.disconnect();
+        this.keys.rows = {n: () => 0};
         this.canvas.remove();
         this.over.remove();
     }
@@ -179,8 +192,12 @@ export class Chart {
         ctx.fillRect(LEFT, place, this.x.to - LEFT, 1);
         ctx.textAlign = 'left';
         ctx.textBaseline = 'bottom';
-        if (taken.every((other) => Math.abs(other - place) >= LEVEL_ROOM))
+        if (taken.every((other) => Math.abs(other - place) >= LEVEL_ROOM)) {
+            Object.assign(ctx, {fillStyle: theme.back, globalAlpha: 0.8}); /* it lies over bars */
+            ctx.fillRect(LEFT + 2, place - LEVEL_ROOM - 1, ctx.measureText(text).width + 4, LEVEL_ROOM);
+            Object.assign(ctx, {fillStyle: theme.note, globalAlpha: 1});
             ctx.fillText(text, LEFT + 4, place - 2);
+        }
         taken.push(place);
     }
 
@@ -207,6 +224,39 @@ export class Chart {
             } else if (from !== null && picked)
                 this.pick(this.x.value(LEFT + end), picked);
         });
+    }
+
+    /* ---- the keyboard: arrow keys go from bar to bar, with Shift they brush; Enter picks or brushes one, Delete ends the brush ---- */
+
+    /* On a bar; empty ones are passed. */
+    stand(i, {key, shiftKey}, before) {
+        const {bars, brushed, x, y, told} = this.options, step = i < before || key === 'End' ? -1 : 1;
+        let at = i;
+        while (bars[at] && !(bars[at].value > 0))
+            at += step;
+        if (!bars[at])
+            at = Math.max(0, before);
+        const {from, to, value} = bars[at];
+        this.keys.at = at;
+        this.anchor = shiftKey && this.anchor >= 0 ? this.anchor : at;
+        this.finger.hidden = false;
+        Object.assign(this.finger.style, {left: `${(this.x.place(from) - LEFT) * TEXT}px`, width: `${Math.max(2, this.x.place(to) - this.x.place(from)) * TEXT}px`});
+        if (told)
+            told(`${x.show(from)}: ${y.show(value)}`);
+        if (shiftKey && brushed)
+            this.brushBars(Math.min(this.anchor, at), Math.max(this.anchor, at));
+    }
+
+    brushBars(first, last) {
+        this.setBrush([this.options.bars[first].from, this.options.bars[last].to]);
+        this.options.brushed(...this.range);
+    }
+
+    press(i, {key}) {
+        const {brushed, picked, cleared} = this.options, act = key === 'Enter' ? picked || brushed && (() => this.brushBars(i, i)) : key === 'Delete' ? cleared : null;
+        if (act)
+            act(i);
+        return Boolean(act);
     }
 
     showBrush(from, to) {

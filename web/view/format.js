@@ -34,6 +34,12 @@ function longDuration(seconds) {
     return `${Math.floor(tenths / 600)} min ${plain(tenths % 600 / 10, 1)} s`;
 }
 
+/** ns of a time as people write it, in the trace: "1.5 s", "250ms", "12us", a bare number is ns; NaN: it is none. */
+export function readTime(text) {
+    const m = /^\s*([\d.,]+)\s*(ns|us|µs|ms|s|min)?\s*$/.exec(text);
+    return m ? Number(m[1].replaceAll(',', '')) * {ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9, min: 60e9}[m[2] || 'ns'] : NaN;
+}
+
 /** Every digit: "1,234,567 ns". */
 export function exactNs(ns) {
     return ns === null ? '–' : `${Math.round(ns).toLocaleString('en-US')} ns`;

@@ -1,17 +1,14 @@
-/* link.js - the state in the address: view, selection, area, panel, search, pins, notes. A link shows the same place.
+/* link.js - the state in the address: view, selection, area, panel, search, tracks, notes. A link shows the same place.
  * Tracks are named by what they are, since engines number them as they like.
  * SPDX-License-Identifier: MIT */
 
-/** A track's name in a link. */
-export function trackKey(track) {
-    return `${track.kind}:${track.pid}:${track.tid || ''}:${track.tid ? '' : track.name}`;
-}
+import {MOST_KEYS, readTracks, trackKey, writeTracks} from './linktracks.js';
 
 export function trackByKey(tracks, key) {
     return tracks.find((t) => trackKey(t) === key) || null;
 }
 
-const MOST_KEYS = 200, ALL = '*'; /* before a key: the tracks right below that one */
+const ALL = '*'; /* before a key: the tracks right below that one */
 
 /** An area's tracks in a link: {keys, nLeft}, `nLeft` of them without room. */
 export function areaKeys(tracks, ids) {
@@ -50,10 +47,7 @@ export function writeLink(app) {
         p.set('z', app.names.name(app.found.loc));
     if (app.timeMode !== 'relative')
         p.set('t', app.timeMode);
-    if (app.choice.pinned.length)
-        p.set('k', JSON.stringify(app.choice.pinned.map((id) => byId.get(id)).filter(Boolean).map(trackKey)));
-    if (app.choice.hidden.size)
-        p.set('h', JSON.stringify([...app.choice.hidden].map((id) => byId.get(id)).filter(Boolean).slice(0, MOST_KEYS).map(trackKey)));
+    writeTracks(p, app);
     if (app.notes.list.length)
         p.set('n', JSON.stringify(app.notes.list.slice(0, 50).map((n) => [n.from, n.to, n.text])));
     const text = p.toString();
@@ -70,21 +64,17 @@ function parse(text) {
 
 /** What an address says; parts that make no sense are left out. */
 export function readLink(hash) {
-    const p = new URLSearchParams(hash.replace(/^#/, '')), out = {};
+    const p = new URLSearchParams(hash.replace(/^#/, '')), out = readTracks(p, parse);
     const view = (p.get('v') || '').split(',').map(Number);
     if (view.length === 2 && view.every(Number.isFinite) && view[1] > view[0])
         out.view = {from: view[0], to: view[1]};
-    const s = parse(p.get('s')), a = parse(p.get('a')), n = parse(p.get('n')), k = parse(p.get('k')), hidden = parse(p.get('h'));
+    const s = parse(p.get('s')), a = parse(p.get('a')), n = parse(p.get('n'));
     if (Array.isArray(s) && Number.isFinite(s[2]))
         out.selection = {key: String(s[0]), depth: Number(s[1]) || 0, t0: s[2]};
     if (Array.isArray(a) && Number.isFinite(a[0]) && Number.isFinite(a[1]))
         out.area = {from: a[0], to: a[1], keys: Array.isArray(a[2]) ? a[2].map(String) : null};
     if (Array.isArray(n))
         out.notes = n.filter(Array.isArray).map(([from, to, text]) => ({from, to, text}));
-    if (Array.isArray(k))
-        out.pinned = k.map(String);
-    if (Array.isArray(hidden))
-        out.hidden = hidden.map(String);
     out.panel = p.get('p');
     out.search = p.get('q') || '';
     out.found = p.get('z') || '';

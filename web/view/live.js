@@ -2,7 +2,7 @@
  * or the server was gone for a while.  SPDX-License-Identifier: MIT */
 import {RemoteEngine} from '../engines.js';
 import {percent} from './format.js';
-import {trackKey} from './link.js';
+import {trackKey} from './linktracks.js';
 
 const MAP_MS = 1000;
 

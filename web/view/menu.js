@@ -69,6 +69,12 @@ export class Menu {
             [choice.sharesScale ? 'A scale of its own for each plot' : 'One scale for all plots of a unit', () => app.shareScale(!choice.sharesScale)]];
     }
 
+    /* As dragging its name does. */
+    moveRows(track) {
+        const {app} = this, rows = app.timeline.layout.rows.map((r) => r.track).filter((t, i, all) => t.parent === track.parent && all.indexOf(t) === i), at = rows.findIndex((t) => t.id === track.id), move = (words, to, isAfter) => (rows[to] && at >= 0 ? [[words, () => app.reorder(track, rows[to], isAfter)]] : []);
+        return [...move('Move it up', at - 1, false), ...move('Move it down', at + 1, true)];
+    }
+
     showTrack(x, y, track) {
         if (track.kind === 'asked')
             return this.app.timeline.asked.menu(x, y, track);
@@ -80,7 +86,7 @@ export class Menu {
         ];
         if (isGroup)
             rows.shift();
-        rows.push(['Hide it', () => app.hideTrack(track.id)], ['Hide all others', () => app.hideOthers([track.id])], ...this.shown());
+        rows.push(...this.moveRows(track), ['Hide it', () => app.hideTrack(track.id)], ['Hide all others', () => app.hideOthers([track.id])], ...this.shown());
         if (isZones(track.kind) && track.n_depths > 1)
             rows.push(...DEPTHS.filter((n) => n < track.n_depths && n !== limit).map((n) => [n === 1 ? 'Show only the outermost depth' : `Show ${n} depths`, () => app.setDepthLimit(track.id, n)]));
         if (track.marks & MARK_SAMPLES)

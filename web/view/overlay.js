@@ -72,8 +72,8 @@ export class Overlay {
         this.show(kind, title, input, list);
     }
 
-    /** A question with a text as its answer. */
-    askText(kind, title, value, done) {
+    /** A question with a text as its answer; `word`: on its button. */
+    askText(kind, title, value, done, word = 'Save') {
         const input = h('textarea', {rows: '3', 'aria-label': title});
         input.value = value;
         const save = () => {
@@ -87,7 +87,7 @@ export class Overlay {
                 save();
             }
         });
-        this.show(kind, title, input, h('div', {class: 'buttons'}, h('button', {class: 'main', onclick: save}, 'Save')));
+        this.show(kind, title, input, h('div', {class: 'buttons'}, h('button', {class: 'main', onclick: save}, word)));
     }
 
     /** A question with buttons. */

@@ -1,6 +1,7 @@
-/* table.js - a table of any length: only the rows that are seen exist. Sortable, copyable.
+/* table.js - a table of any length: only the rows that are seen exist. Sortable, copyable, by mouse and keys.
  * SPDX-License-Identifier: MIT */
 import {copyText, fill, h} from './dom.js';
+import {RowKeys} from './rowkeys.js';
 import {TEXT} from './scale.js';
 
 const ROW = 24, rowHeight = () => ROW * TEXT, inRem = (widths) => widths.replace(/(\d+)px/g, (all, px) => `${px / 13}rem`); /* they grow with the texts */
@@ -17,7 +18,8 @@ export class Table {
         this.order = {key, reversed: false};
         this.head = h('div', {class: 'thead', role: 'row'});
         this.body = h('div', {class: 'tbody', role: 'rowgroup'});
-        this.element = h('div', {class: 'table', role: 'table', tabindex: '0'}, this.head, this.body);
+        this.element = h('div', {class: 'table', role: 'grid', tabindex: '0'}, this.head, this.body);
+        this.keys = new RowKeys(this.element, {n: () => this.rows.length, page: () => Math.floor(this.element.clientHeight / rowHeight()) - 2, mark: (i) => this.stand(i), act: (i, event) => this.press(this.rows[i], event)});
         this.element.addEventListener('scroll', () => this.draw());
         new ResizeObserver(() => this.draw()).observe(this.element);
         this.grid = inRem(columns.map((c) => c.width).join(' '));
@@ -48,6 +50,8 @@ export class Table {
     /** Show these; they are sorted as `order` says. */
     set(rows) {
         this.rows = rows;
+        if (this.keys.at >= rows.length)
+            this.keys.move(-1);
         if (this.order !== this.drawnOrder)
             this.drawHead();
         this.body.style.height = `${rows.length * rowHeight()}px`;
@@ -76,7 +80,7 @@ export class Table {
     cells(row) {
         return this.columns.map((c) => {
             const content = c.show(row);
-            return h('span', {class: c.number ? 'number' : c.fromEnd ? 'fromend' : '', title: typeof content === 'string' ? content : c.key, role: 'cell'}, c.fromEnd ? h('bdi', {}, content) : content);
+            return h('span', {class: c.number ? 'number' : c.fromEnd ? 'fromend' : '', title: typeof content === 'string' ? content : c.key, role: 'gridcell'}, c.fromEnd ? h('bdi', {}, content) : content);
         });
     }
 
@@ -87,11 +91,10 @@ export class Table {
             onmouseleave: () => this.on.hover && this.on.hover(null),
             oncontextmenu: (event) => {
                 event.preventDefault();
-                copyText(this.lineOf(this.rows[i]));
-                if (this.on.copied)
-                    this.on.copied('row copied');
+                this.copy(this.rows[i]);
             },
         }, this.cells(this.rows[i]));
+        line.classList.toggle('current', i === this.keys.at);
         this.mark(line, this.rows[i]);
         line.style.gridTemplateColumns = this.grid;
         line.style.top = `${i * rowHeight()}px`;
@@ -100,6 +103,32 @@ export class Table {
 
     mark(line, row) {
         line.classList.toggle('picked', Boolean(this.on.isPicked && this.on.isPicked(row)));
+    }
+
+    copy(row) {
+        copyText(this.lineOf(row));
+        if (this.on.copied)
+            this.on.copied('row copied');
+    }
+
+    /* The keyboard is on this row now. */
+    stand(i) {
+        for (const [k, line] of this.lines)
+            line.classList.toggle('current', k === i);
+        if (i < 0)
+            return this.keys.point(null);
+        this.show(i);
+        if (this.on.hover)
+            this.on.hover(this.rows[i]);
+        return this.keys.point(this.lines.get(i));
+    }
+
+    /* Enter is a click, Shift+Enter a double click, Ctrl+C copies the row. */
+    press(row, {key, shiftKey, ctrlKey, metaKey}) {
+        const act = key === 'Enter' ? this.on[shiftKey ? 'open' : 'pick'] : key === 'c' && (ctrlKey || metaKey) && document.getSelection().isCollapsed ? (r) => this.copy(r) : null;
+        if (act)
+            act(row);
+        return Boolean(act);
     }
 
     /** Scroll so that a row is seen, with some before it. */

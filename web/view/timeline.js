@@ -101,8 +101,12 @@ export class Timeline {
     }
 
     scrollTo(y) {
+        const before = this.scroll;
         this.scroll = Math.max(0, Math.min(y, this.layout.height - this.scrollRoom() + 8));
-        this.app.redraw();
+        if (this.scroll === before)
+            this.app.redraw();
+        else
+            this.app.changed('scroll');
     }
 
     isOnScrollBar(p) {

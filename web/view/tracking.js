@@ -33,6 +33,7 @@ export const tracking = {
         if (!set.delete(id))
             set.add(id);
         this.timeline.relayout();
+        this.changed('tracks');
     },
 
     togglePin(id) {
@@ -99,12 +100,12 @@ export const tracking = {
     /** How a plot is drawn: {zero, log}. */
     setPlot(id, how) {
         this.choice.plots.set(id, how);
-        this.redraw();
+        this.changed('tracks');
     },
 
     shareScale(on) {
         this.choice.sharesScale = on;
-        this.redraw();
+        this.changed('tracks');
     },
 
     /** Texts, and all that is drawn, so much larger. */
@@ -131,6 +132,7 @@ export const tracking = {
         if (this.filter.value !== text)
             this.filter.value = text;
         this.timeline.relayout();
+        this.changed('tracks');
     },
 
     setDepthLimit(id, n) {
@@ -139,6 +141,7 @@ export const tracking = {
         else
             this.choice.limits.delete(id);
         this.timeline.relayout();
+        this.changed('tracks');
     },
 
     /** The track of the same parent that `target` is, or is below; null if there is none, or it is the track itself. */
@@ -155,5 +158,6 @@ export const tracking = {
         rows.splice(rows.indexOf(same.id) + (after ? 1 : 0), 0, track.id);
         this.choice.order.set(track.parent, rows);
         this.timeline.relayout();
+        this.changed('tracks');
     },
 };

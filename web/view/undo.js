@@ -1,5 +1,5 @@
 /* undo.js - view changes, one after the other, to go back and forth; and views that are kept under a name. A view is what the address says
- * of it, without the notes: those are not undone.  SPDX-License-Identifier: MIT */
+ * of it, without the notes and how far one has scrolled: those are not undone.  SPDX-License-Identifier: MIT */
 import {keep, kept} from './kept.js';
 
 const MOST = 200;
@@ -7,6 +7,7 @@ const MOST = 200;
 function viewOf(hash) {
     const p = new URLSearchParams(hash.replace(/^#/, ''));
     p.delete('n');
+    p.delete('e');
     return p.toString();
 }
 

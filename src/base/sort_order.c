@@ -157,8 +157,7 @@ static enum strobe_err order_by_key(const struct strobe_sort_rows *rows, uint32_
         struct place *sorted = first;
         if (!take_keys(rows, first, &most_low, &most_high)) {
             sorted = pass_digits(first, second, rows->n, 0, most_low);
-            sorted =
-                pass_digits(sorted, sorted == first ? second : first, rows->n, 1, most_high);
+            sorted = pass_digits(sorted, sorted == first ? second : first, rows->n, 1, most_high);
         }
         for (uint32_t i = 0; i < rows->n; i++)
             order[i] = sorted[i].row;

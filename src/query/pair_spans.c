@@ -30,7 +30,7 @@ struct strobe_pair_spans {
     strobe_pair_span_sink *sink;
     void *context;            /* borrowed: of the sink */
     struct strobe_sort *sort; /* owned */
-    struct item held; /* a begin whose end may be next */
+    struct item held;         /* a begin whose end may be next */
     int has_held, at_once, is_mixed;
     struct range ranges[MAX_RANGES]; /* in order, of what was paired at once */
     uint32_t n_ranges;
@@ -58,9 +58,8 @@ static struct strobe_sort_key key_of(const void *record)
     return (struct strobe_sort_key){item->id, item->process};
 }
 
-enum strobe_err strobe_pair_spans_open(const char *folder, int at_once,
-                                       strobe_pair_span_sink *sink, void *context,
-                                       struct strobe_pair_spans **out)
+enum strobe_err strobe_pair_spans_open(const char *folder, int at_once, strobe_pair_span_sink *sink,
+                                       void *context, struct strobe_pair_spans **out)
 {
     const struct strobe_sort_options options = {.record_bytes = sizeof(struct item),
                                                 .memory_bytes = SORT_BYTES,
@@ -185,9 +184,9 @@ enum strobe_err strobe_pair_spans_add(struct strobe_pair_spans *spans, uint32_t 
 /* The id has no more: what began last is open. */
 static enum strobe_err end_id(struct strobe_pair_spans *spans)
 {
-    const struct strobe_pair_span span = {
-        spans->open.tick,  UINT64_MAX,      spans->open.loc, spans->open.process, 0,
-        spans->first.tick, spans->first.seq};
+    const struct strobe_pair_span span = {spans->open.tick,    UINT64_MAX, spans->open.loc,
+                                          spans->open.process, 0,          spans->first.tick,
+                                          spans->first.seq};
     int has_open = spans->has_open;
     spans->has_first = spans->has_open = 0;
     return has_open ? spans->sink(spans->context, &span) : STROBE_OK;

@@ -19,9 +19,8 @@ typedef enum strobe_err strobe_pair_span_sink(void *context, const struct strobe
 struct strobe_pair_spans;
 
 /* `folder` as of base/sort.h. `at_once`: pairs that stand together may be paired so. NOMEM. */
-enum strobe_err strobe_pair_spans_open(const char *folder, int at_once,
-                                       strobe_pair_span_sink *sink, void *context,
-                                       struct strobe_pair_spans **out);
+enum strobe_err strobe_pair_spans_open(const char *folder, int at_once, strobe_pair_span_sink *sink,
+                                       void *context, struct strobe_pair_spans **out);
 void strobe_pair_spans_close(struct strobe_pair_spans *spans); /* NULL is allowed */
 
 /* A begin or an end, `seq` in the order of the file; what is paired at once goes to the sink. Errors of the sort and of the sink. */

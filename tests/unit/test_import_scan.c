@@ -50,20 +50,39 @@ static void plain_objects_are_found_in_one_pass(void **state)
     (void)state;
     assert_true(is_found("{}"));
     assert_true(is_found("{ \"a\" : 1 , \"b\":[1,{\"c\":\"}\\\"\"}], \"d\":{} }"));
-    assert_true(
-        is_found("{\"a\":-0.5e+3,\"b\":true,\"c\":false,\"d\":null,\"e\":\"\\u00e9\xc3\xa9\xff\"}"));
+    assert_true(is_found(
+        "{\"a\":-0.5e+3,\"b\":true,\"c\":false,\"d\":null,\"e\":\"\\u00e9\xc3\xa9\xff\"}"));
     assert_true(is_found("{\"a\":1}, {\"b\":2}"));
     assert_int_equal(found[0].value.n, 1);
 }
 
 static void what_is_not_plain_is_left_to_the_reader(void **state)
 {
-    static const char *const others[] = {
-        "",           "[]",         " {}",           "{",          "{\"a\"",    "{\"a\":",
-        "{\"a\":1",   "{\"a\":1,}", "{,}",           "{\"a\":NaN}", "{\"a\":01}", "{\"a\":1.}",
-        "{\"a\":-}",  "{\"a\":1e}", "{\"a\":nul}",   "{a:1}",      "{\"a\" 1}", "{\"a\":\"\\x\"}",
-        "{\"a\":\"\\u12g4\"}", "{\"a\":\"\n\"}", "{\"a\":[1}}", "{\"a\":[1,]}", "{\"a\":{\"b\"}}",
-        "{\"a\":\"\\", "{\"a\":tru"};
+    static const char *const others[] = {"",
+                                         "[]",
+                                         " {}",
+                                         "{",
+                                         "{\"a\"",
+                                         "{\"a\":",
+                                         "{\"a\":1",
+                                         "{\"a\":1,}",
+                                         "{,}",
+                                         "{\"a\":NaN}",
+                                         "{\"a\":01}",
+                                         "{\"a\":1.}",
+                                         "{\"a\":-}",
+                                         "{\"a\":1e}",
+                                         "{\"a\":nul}",
+                                         "{a:1}",
+                                         "{\"a\" 1}",
+                                         "{\"a\":\"\\x\"}",
+                                         "{\"a\":\"\\u12g4\"}",
+                                         "{\"a\":\"\n\"}",
+                                         "{\"a\":[1}}",
+                                         "{\"a\":[1,]}",
+                                         "{\"a\":{\"b\"}}",
+                                         "{\"a\":\"\\",
+                                         "{\"a\":tru"};
     (void)state;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         assert_false(is_found(others[i]));

@@ -93,8 +93,8 @@ static void pair_by_time(struct list *out, uint64_t n_ids)
     for (uint64_t i = 0; i < N_PROCESSES * n_ids; i++)
         if (open[i].begin)
             keep(out, &(struct strobe_pair_span){open[i].begin->loose.tick, UINT64_MAX,
-                                                 open[i].begin->loose.loc, open[i].begin->process, 0,
-                                                 open[i].first->loose.tick, open[i].first->seq});
+                                                 open[i].begin->loose.loc, open[i].begin->process,
+                                                 0, open[i].first->loose.tick, open[i].first->seq});
     free(open);
     free(sorted);
 }
@@ -120,8 +120,9 @@ static int check(int at_once, uint64_t n_ids)
     struct list found = {0}, wanted = {0};
     assert_int_equal(strobe_pair_spans_open("/tmp", at_once, keep, &found, &spans), STROBE_OK);
     for (size_t i = 0; i < n_events; i++)
-        assert_int_equal(strobe_pair_spans_add(spans, events[i].process, &events[i].loose, events[i].seq),
-                         STROBE_OK);
+        assert_int_equal(
+            strobe_pair_spans_add(spans, events[i].process, &events[i].loose, events[i].seq),
+            STROBE_OK);
     assert_int_equal(strobe_pair_spans_end(spans), STROBE_OK);
     int is_mixed = strobe_pair_spans_is_mixed(spans);
     strobe_pair_spans_close(spans);

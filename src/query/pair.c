@@ -44,7 +44,8 @@ struct pairing {
     struct strobe_idmap
         track_ids; /* (kind | process << 3, id), of GPU contexts (kind | context << 3, thread) */
     struct strobe_pair_sums *sums; /* owned: by track */
-    struct place *places;          /* owned: by track, of its first span */
+    struct place *places;          /* owned: by track, of its first zone */
+    uint32_t *ranks;               /* owned: by track of rows, its number in the list */
     uint32_t sums_room, places_room;
     uint64_t busy_until[STROBE_PAIRED_DEPTHS]; /* of the spans that are handed out */
     uint32_t n_busy;
@@ -222,6 +223,7 @@ static enum strobe_err take_span(void *context, const struct strobe_pair_span *s
 struct placed {
     struct place place;
     struct strobe_paired_track track;
+    uint32_t number; /* as rows have it */
 };
 
 static int by_first(const void *a, const void *b)
@@ -236,16 +238,23 @@ static enum strobe_err order_tracks(struct pairing *pairing)
     struct strobe_paired_list *list = &pairing->out.list;
     struct placed *placed = malloc((list->n_tracks + 1ull) * sizeof *placed);
     uint32_t n = 0;
-    if (!placed)
+    pairing->ranks = malloc((list->n_tracks + 1ull) * sizeof *pairing->ranks);
+    if (!placed || !pairing->ranks) {
+        free(placed);
         return STROBE_ERR_NOMEM;
-    for (uint32_t i = 0; i < list->n_tracks; i++)
+    }
+    for (uint32_t i = 0; i < list->n_tracks; i++) {
+        pairing->ranks[i] = i;
         if (list->tracks[i].kind != STROBE_PAIRED_GPU)
-            placed[n++] = (struct placed){pairing->places[i], list->tracks[i]};
+            placed[n++] = (struct placed){pairing->places[i], list->tracks[i], i};
+    }
     qsort(placed, n, sizeof *placed, by_first);
     n = 0;
     for (uint32_t i = 0; i < list->n_tracks; i++)
-        if (list->tracks[i].kind != STROBE_PAIRED_GPU)
+        if (list->tracks[i].kind != STROBE_PAIRED_GPU) {
+            pairing->ranks[placed[n].number] = i;
             list->tracks[i] = placed[n++].track;
+        }
     free(placed);
     return STROBE_OK;
 }
@@ -339,7 +348,7 @@ static uint32_t depth_of_span(struct pairing *pairing, const struct sorted *row)
 static enum strobe_err start_track(struct pairing *pairing, uint32_t track)
 {
     enum strobe_err err = strobe_pair_end_track(&pairing->out);
-    pairing->out.track = track;
+    pairing->out.track = pairing->ranks[track];
     pairing->n_busy = 0;
     return err ? err : strobe_pair_levels_start(pairing->out.levels, &pairing->sums[track]);
 }
@@ -353,7 +362,7 @@ static enum strobe_err take_row(void *context, const void *record, const void *b
     struct sorted from;
     memcpy(&from, record, sizeof from);
     enum strobe_err err = STROBE_OK;
-    if (out->track != from.track)
+    if (out->track != pairing->ranks[from.track])
         err = start_track(pairing, from.track);
     if (err)
         return err;
@@ -364,7 +373,7 @@ static enum strobe_err take_row(void *context, const void *record, const void *b
                                     .loc = from.loc,
                                     .depth = from.depth,
                                     .is_nested = from.is_nested != 0};
-    if (out->list.tracks[from.track].kind == STROBE_PAIRED_SPANS)
+    if (out->list.tracks[out->track].kind == STROBE_PAIRED_SPANS)
         row.depth = depth_of_span(pairing, &from);
     if (n_bytes) {
         memcpy(&note, bytes, sizeof note);
@@ -424,11 +433,11 @@ static enum strobe_err run(struct pairing *pairing, const struct job *job, int *
     if (!err && job->by_gpu)
         err = add_gpu(pairing);
     if (!err)
+        err = order_tracks(pairing);
+    if (!err)
         err = strobe_sort_all(pairing->sort, take_row, pairing);
     if (!err)
         err = strobe_pair_end_track(&pairing->out);
-    if (!err)
-        err = order_tracks(pairing);
     return err ? err : strobe_pair_out_finish(&pairing->out);
 }
 
@@ -441,6 +450,7 @@ static void free_pairing(struct pairing *pairing)
     strobe_client_facts_free(&pairing->facts);
     free(pairing->sums);
     free(pairing->places);
+    free(pairing->ranks);
     free(pairing->bytes);
     strobe_trace_close(pairing->trace);
 }

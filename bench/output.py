@@ -10,7 +10,7 @@ import re
 import stats
 
 HERE = pathlib.Path(__file__).resolve().parent
-FAMILIES = ("zone", "instructions", "program", "recorder", "tracy", "opening", "query", "export", "quiet", "startup", "memory", "sample", "python", "viewer", "live", "device", "report")
+FAMILIES = ("zone", "instructions", "program", "recorder", "tracy", "opening", "query", "export", "importing", "quiet", "startup", "memory", "sample", "python", "viewer", "live", "device", "report")
 PLACE = re.compile(r"\{([a-z0-9][\w.+-]*)(?::(value))?\}")
 BLOCK = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.S)
 VOID, NEVER = "not measurable here", "Not measured yet"

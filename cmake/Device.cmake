@@ -3,7 +3,7 @@
 if(TARGET strobe_device_host AND NOT STROBE_WHEEL)
     file(GLOB device_sources CONFIGURE_DEPENDS src/device/*.c src/device_files/*.c src/device_board/*.c src/device_sim/*.c src/device_qemu/*.c src/device_host/*.c)
     list(APPEND device_sources src/base/err.c src/base/array.c src/base/hash.c src/base/map.c
-        src/base/number.c src/base/out.c src/base/ready.c src/base/sort.c src/base/utf8.c
+        src/base/number.c src/base/out.c src/base/ready.c src/base/sort.c src/base/sort_order.c src/base/utf8.c
         src/fifo/device_fifo_write.c src/fifo/map_twice.c src/ring/alive.c src/ring/session.c)
     foreach(kind SHARED STATIC)
         string(TOLOWER ${kind} lower)

@@ -56,10 +56,11 @@ static int compare(const void *a, const void *b)
     return *(const char *)a - *(const char *)b;
 }
 
-/* What the C library asks the system for once, some of it from files: the bound of qsort's memory, the number of arenas. */
+/* What the C library asks the system for once, some of it from files: the bound of qsort's memory, the number of arenas. There is one for all
+ * threads: another one's memory is given back by whether the system lets it, which is a file, too. */
 static void ask_ahead(void)
 {
-    enum { ARENAS = 8, N_SORTED = 4096 };
+    enum { ARENAS = 1, N_SORTED = 4096 };
     char bytes[N_SORTED] = {0};
     qsort(bytes, N_SORTED, 1, compare);
     mallopt(M_ARENA_MAX, ARENAS);

@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/assert.h"
+#include "base/json_plain.h"
 #include "base/number.h"
 #include "base/utf8.h"
 
@@ -166,33 +167,6 @@ static enum strobe_err end_early(reader_t *r)
 
 /* ---- strings ---- */
 
-#define EACH_BYTE(c) (0x0101010101010101u * (c))
-#define HAS_ZERO(x)  (((x)-EACH_BYTE(1)) & ~(x))
-
-/* From `at` on, bytes that stand for themselves in a string: eight at once. */
-HOT const char *pass_plain(const char *at, const char *end)
-{
-    for (; end - at >= 8; at += 8) {
-        uint64_t word;
-        memcpy(&word, at, sizeof word);
-        uint64_t quote = word ^ EACH_BYTE('"'), slash = word ^ EACH_BYTE('\\');
-        uint64_t control = (word - EACH_BYTE(0x20)) & ~word;
-        uint64_t found = (HAS_ZERO(quote) | HAS_ZERO(slash) | control | word) & EACH_BYTE(0x80);
-        if (!found)
-            continue;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        return at +
-               (__builtin_ctzll(found) >> 3); /* a borrow can only flag bytes behind the first */
-#else
-        break;
-#endif
-    }
-    while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' &&
-           *at != '\\')
-        at++;
-    return at;
-}
-
 /* Four hex digits; -1: they are not. */
 static int32_t hex4(const char *at, const char *end)
 {
@@ -283,7 +257,7 @@ enum { SEEN_ESCAPE = 1, SEEN_HIGH = 2 };
 static enum strobe_err find_end(reader_t *r, const char **first, int *seen)
 {
     for (;;) {
-        r->at = pass_plain(r->at, r->end);
+        r->at = strobe_json_plain(r->at, r->end);
         if ((size_t)(r->at - *first) > r->options.max_string)
             return fail(r, STROBE_ERR_LIMIT, "a string is too long");
         if (r->end - r->at < 2 && (r->at == r->end || *r->at == '\\')) {
@@ -322,7 +296,7 @@ static enum strobe_err read_any_string(reader_t *r, const char *first)
 
 HOT enum strobe_err read_string(reader_t *r)
 {
-    const char *first = r->at + 1, *end = pass_plain(first, r->end);
+    const char *first = r->at + 1, *end = strobe_json_plain(first, r->end);
     size_t n = (size_t)(end - first);
     r->at = end;
     if (end == r->end || *end != '"' || n > r->options.max_string)

@@ -1,7 +1,7 @@
 /* sort.c - see sort.h.
  *
- * In memory records lie one behind the other, each a head, its fixed part and its bytes; `order` has
- * their places and is sorted by merging, so equal ones stay in order. When the memory is full the records go
+ * In memory records lie one behind the other, each a head, where bytes may be beside it, and its fixed part; `order` has
+ * their places and is sorted (sort_order.h), equal ones stay in order. When the memory is full the records go
  * to the file in their order: a run. The merge reads every run through a buffer of its own and keeps
  * the runs in a heap by their first record; of equal ones the earlier run is first. When there
  * are so many runs that their buffers would be small, all are merged to one in a new file.
@@ -19,6 +19,7 @@
 #include "base/array.h"
 #include "base/assert.h"
 #include "base/ready.h"
+#include "base/sort_order.h"
 
 enum {
     MEMORY_MIN = 1 << 20,
@@ -27,7 +28,7 @@ enum {
     ALIGN = 16,
 };
 
-/* In front of a record, in memory and in the file. */
+/* In front of a record, in memory and in the file, unless all are fixed. */
 struct head {
     uint64_t beside; /* in memory: where its bytes are in `bytes` */
     uint64_t n_beside;
@@ -42,12 +43,13 @@ struct run {
 
 struct strobe_sort {
     struct strobe_sort_options options;
-    char *folder;     /* owned, or NULL */
-    size_t row_bytes; /* head and fixed part, so that the next is aligned */
-    char *rows;       /* owned: n of row_bytes */
+    char *folder;      /* owned, or NULL */
+    size_t head_bytes; /* 0: there are no heads */
+    size_t row_bytes;  /* head and fixed part, so that the next is aligned */
+    char *rows;        /* owned: n of row_bytes */
     uint32_t n, rows_room;
-    uint32_t *order, *spare; /* owned: n each, while sorting */
-    char *bytes;             /* owned: what stands beside the rows */
+    uint32_t *order; /* owned: n, while they are taken */
+    char *bytes;     /* owned: what stands beside the rows */
     size_t n_bytes, bytes_room;
     int fd; /* owned; -1: all is in memory */
     uint64_t n_file;
@@ -123,7 +125,8 @@ enum strobe_err strobe_sort_open(const struct strobe_sort_options *options,
     sort->options = *options;
     if (sort->options.memory_bytes < MEMORY_MIN)
         sort->options.memory_bytes = MEMORY_MIN;
-    sort->row_bytes = (sizeof(struct head) + options->record_bytes + ALIGN - 1) / ALIGN * ALIGN;
+    sort->head_bytes = options->is_fixed ? 0 : sizeof(struct head);
+    sort->row_bytes = (sort->head_bytes + options->record_bytes + ALIGN - 1) / ALIGN * ALIGN;
     sort->n_runs_max = (uint32_t)(sort->options.memory_bytes / RUN_BUFFER_MIN);
     sort->fd = -1;
     sort->folder = options->folder ? strdup(options->folder) : NULL;
@@ -139,9 +142,8 @@ static void free_memory(struct strobe_sort *sort)
     free(sort->rows);
     free(sort->bytes);
     free(sort->order);
-    free(sort->spare);
     sort->rows = sort->bytes = NULL;
-    sort->order = sort->spare = NULL;
+    sort->order = NULL;
     sort->n = sort->rows_room = 0;
     sort->n_bytes = sort->bytes_room = 0;
 }
@@ -173,64 +175,21 @@ static char *row_of(const struct strobe_sort *sort, uint32_t i)
     return sort->rows + (size_t)i * sort->row_bytes;
 }
 
-static int compare_rows(const struct strobe_sort *sort, uint32_t a, uint32_t b)
-{
-    return sort->options.compare(row_of(sort, a) + sizeof(struct head),
-                                 row_of(sort, b) + sizeof(struct head));
-}
-
-/* Merge order[from, middle) and order[middle, to) into `out`. */
-static void merge_halves(const struct strobe_sort *sort, const uint32_t *order, uint32_t *out,
-                         uint32_t from, uint32_t middle, uint32_t to)
-{
-    uint32_t a = from, b = middle;
-    for (uint32_t i = from; i < to; i++) {
-        int takes_b = a == middle || (b < to && compare_rows(sort, order[b], order[a]) < 0);
-        out[i] = takes_b ? order[b++] : order[a++];
-    }
-}
-
-static enum strobe_err sort_rows(struct strobe_sort *sort)
-{
-    size_t n_bytes = (size_t)sort->n * sizeof *sort->order;
-    free(sort->order);
-    free(sort->spare);
-    sort->order = malloc(n_bytes + 1);
-    sort->spare = malloc(n_bytes + 1);
-    if (!sort->order || !sort->spare)
-        return STROBE_ERR_NOMEM;
-    for (uint32_t i = 0; i < sort->n; i++)
-        sort->order[i] = i;
-    for (uint64_t width = 1; width < sort->n; width *= 2) {
-        for (uint64_t from = 0; from < sort->n; from += 2 * width) {
-            uint64_t middle = from + width < sort->n ? from + width : sort->n;
-            uint64_t to = from + 2 * width < sort->n ? from + 2 * width : sort->n;
-            /* two halves in order already: often so, since much comes nearly sorted */
-            if (middle == to ||
-                compare_rows(sort, sort->order[middle - 1], sort->order[middle]) <= 0)
-                memcpy(sort->spare + from, sort->order + from,
-                       (size_t)(to - from) * sizeof *sort->order);
-            else
-                merge_halves(sort, sort->order, sort->spare, (uint32_t)from, (uint32_t)middle,
-                             (uint32_t)to);
-        }
-        uint32_t *sorted = sort->spare;
-        sort->spare = sort->order;
-        sort->order = sorted;
-    }
-    return STROBE_OK;
-}
-
 static enum strobe_err take_rows(struct strobe_sort *sort, strobe_sort_take *take, void *context)
 {
-    enum strobe_err err = sort_rows(sort);
+    const struct strobe_sort_rows rows = {sort->rows + sort->head_bytes, sort->row_bytes, sort->n,
+                                          sort->options.compare, sort->options.key};
+    free(sort->order);
+    enum strobe_err err = strobe_sort_order(&rows, &sort->order);
     for (uint32_t i = 0; !err && i < sort->n; i++) {
         const char *row = row_of(sort, sort->order[i]);
-        struct head head;
-        memcpy(&head, row, sizeof head);
-        err = take(context, row + sizeof head, head.n_beside ? sort->bytes + head.beside : "",
+        struct head head = {0};
+        memcpy(&head, row, sort->head_bytes);
+        err = take(context, row + sort->head_bytes, head.n_beside ? sort->bytes + head.beside : "",
                    (size_t)head.n_beside);
     }
+    free(sort->order);
+    sort->order = NULL;
     return err;
 }
 
@@ -246,7 +205,7 @@ static enum strobe_err spill_row(void *context, const void *record, const void *
 {
     struct spilling *to = context;
     struct head head = {.n_beside = n};
-    enum strobe_err err = put(to->sort, to->fd, &to->at, &head, sizeof head);
+    enum strobe_err err = put(to->sort, to->fd, &to->at, &head, to->sort->head_bytes);
     if (!err)
         err = put(to->sort, to->fd, &to->at, record, to->sort->options.record_bytes);
     return err ? err : put(to->sort, to->fd, &to->at, bytes, n);
@@ -321,15 +280,15 @@ static enum strobe_err have(struct strobe_sort *sort, struct run *run, size_t ne
 /* The first record of a run into its buffer. *n: its bytes, 0: the run is over. */
 static enum strobe_err lead(struct strobe_sort *sort, struct run *run, size_t *n)
 {
-    struct head head;
-    size_t fixed = sizeof head + sort->options.record_bytes;
+    struct head head = {0};
+    size_t fixed = sort->head_bytes + sort->options.record_bytes;
     *n = 0;
     if (run->used == run->filled && run->at == run->end)
         return STROBE_OK;
     enum strobe_err err = have(sort, run, fixed);
     if (err)
         return err;
-    memcpy(&head, run->buffer + run->used, sizeof head);
+    memcpy(&head, run->buffer + run->used, sort->head_bytes);
     if (head.n_beside > BESIDE_MAX)
         return STROBE_ERR_CORRUPT;
     *n = fixed + (size_t)head.n_beside;
@@ -341,10 +300,13 @@ struct leader {
     struct run *run;
     size_t n;     /* of the whole record */
     char *record; /* borrowed: the fixed part */
+    struct strobe_sort_key key;
 };
 
 static int is_before(const struct strobe_sort *sort, const struct leader *a, const struct leader *b)
 {
+    if (a->key.high != b->key.high || a->key.low != b->key.low)
+        return strobe_sort_key_less(a->key, b->key);
     int order = sort->options.compare(a->record, b->record);
     return order ? order < 0 : a->run < b->run;
 }
@@ -369,17 +331,20 @@ static void sink_down(const struct strobe_sort *sort, struct leader *heap, uint3
 static enum strobe_err advance(struct strobe_sort *sort, struct leader *leader)
 {
     enum strobe_err err = lead(sort, leader->run, &leader->n);
-    if (!err && leader->n)
-        memcpy(leader->record, leader->run->buffer + leader->run->used + sizeof(struct head),
-               sort->options.record_bytes);
-    return err;
+    if (err || !leader->n)
+        return err;
+    memcpy(leader->record, leader->run->buffer + leader->run->used + sort->head_bytes,
+           sort->options.record_bytes);
+    if (sort->options.key)
+        leader->key = sort->options.key(leader->record);
+    return STROBE_OK;
 }
 
 static enum strobe_err merge_heap(struct strobe_sort *sort, struct leader *heap, uint32_t n,
                                   strobe_sort_take *take, void *context)
 {
     enum strobe_err err = STROBE_OK;
-    size_t fixed = sizeof(struct head) + sort->options.record_bytes;
+    size_t fixed = sort->head_bytes + sort->options.record_bytes;
     for (uint32_t i = n / 2; i-- > 0;)
         sink_down(sort, heap, n, i);
     while (n && !err) {
@@ -408,7 +373,7 @@ static enum strobe_err merge(struct strobe_sort *sort, strobe_sort_take *take, v
         run->used = run->filled = 0;
         run->room = each;
         run->buffer = malloc(each);
-        heap[n] = (struct leader){run, 0, records + i * record_bytes};
+        heap[n] = (struct leader){.run = run, .record = records + i * record_bytes};
         err = run->buffer ? advance(sort, &heap[n]) : STROBE_ERR_NOMEM;
         n += heap[n].n > 0;
     }
@@ -447,10 +412,11 @@ static enum strobe_err keep_bytes(struct strobe_sort *sort, const void *bytes, s
     return STROBE_OK;
 }
 
-/* Rows grow by half, so a third of their memory may be empty; sorting needs two places for each. */
+/* Rows grow by half, so a third of their memory may be empty; sorting needs some for each. */
 static int is_full(const struct strobe_sort *sort, size_t n_bytes)
 {
-    uint64_t rows = (uint64_t)(sort->n + 1) * (sort->row_bytes + 2 * sizeof(uint32_t));
+    uint64_t rows =
+        (sort->n + 1ull) * (sort->row_bytes + strobe_sort_order_bytes(sort->options.key != NULL));
     return sort->n && (rows + sort->n_bytes + n_bytes) / 2 * 3 > sort->options.memory_bytes;
 }
 
@@ -461,6 +427,7 @@ enum strobe_err strobe_sort_add(struct strobe_sort *sort, const void *record, co
     enum strobe_err err = STROBE_OK;
     if (n_bytes > BESIDE_MAX)
         return STROBE_ERR_LIMIT;
+    STROBE_ASSERT(!n_bytes || !sort->options.is_fixed);
     if (is_full(sort, n_bytes) && (err = spill(sort)))
         return err;
     if (sort->n == sort->rows_room) {
@@ -472,11 +439,11 @@ enum strobe_err strobe_sort_add(struct strobe_sort *sort, const void *record, co
         sort->rows = grown;
         sort->rows_room = (uint32_t)room;
     }
-    if ((err = keep_bytes(sort, bytes, &head)))
+    if (sort->head_bytes && (err = keep_bytes(sort, bytes, &head)))
         return err;
     char *row = row_of(sort, sort->n++);
-    memcpy(row, &head, sizeof head);
-    memcpy(row + sizeof head, record, sort->options.record_bytes);
+    memcpy(row, &head, sort->head_bytes);
+    memcpy(row + sort->head_bytes, record, sort->options.record_bytes);
     return STROBE_OK;
 }
 

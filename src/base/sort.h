@@ -21,10 +21,20 @@ typedef int strobe_sort_compare(const void *a, const void *b);
 typedef enum strobe_err strobe_sort_take(void *context, const void *record, const void *bytes,
                                          size_t n_bytes);
 
+/* What a record is sorted by first: `high`, then `low`. */
+struct strobe_sort_key {
+    uint64_t low;
+    uint32_t high;
+};
+typedef struct strobe_sort_key strobe_sort_key_of(const void *record);
+
 struct strobe_sort_options {
     size_t record_bytes; /* of the fixed part */
     size_t memory_bytes; /* at the most, 1 MiB at least; a longer record alone may take more */
     strobe_sort_compare *compare;
+    strobe_sort_key_of
+        *key; /* NULL: none. Else `compare` must agree with it, and is asked of equal ones alone */
+    int is_fixed;       /* no record has bytes beside it */
     const char *folder; /* borrowed: where the file is made; NULL: $TMPDIR or /tmp */
 };
 

@@ -441,7 +441,7 @@ uint64_t strobe_collector_poll(struct strobe_collector *c, bool flush)
         struct strobe_proc *proc = c->procs[i];
         if (strobe_proc_is_over(proc))
             continue;
-        strobe_collector_check_death(c, proc);
+        strobe_collector_check_death(c, proc, now);
         if (strobe_proc_is_dead(proc)) {
             drain_dead(c, proc);
             continue;

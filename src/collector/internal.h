@@ -97,6 +97,9 @@ struct strobe_proc {
     uint32_t n_streams, n_slots;
     uint64_t slots_scanned_ns, next_alive_check_ns, joined_ns;
     uint32_t slots_seen; /* segments taken, when its slots were last looked at */
+    uint64_t
+        slots_end; /* behind the last slot in use while n_taken_seen was slots_end_taken; 0: not known */
+    uint32_t slots_end_taken;
 };
 
 /* Its pid in /proc as this recorder sees it; 0: it can't be reached. */
@@ -211,7 +214,8 @@ void strobe_stream_end(struct strobe_proc *proc, struct strobe_stream_state *str
 void strobe_collector_choose_clock(struct strobe_collector *c);
 void strobe_collector_find_processes(struct strobe_collector *c);
 struct strobe_stream_state *strobe_collector_stream(struct strobe_proc *proc, uint64_t id);
-void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc *proc);
+void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc *proc,
+                                  uint64_t now);
 /* Step over the losses that an earlier recorder counted. */
 void strobe_collector_skip_losses(struct strobe_collector *c, struct strobe_proc *proc);
 /* The next slot from `*at` on that a thread has, and its stream. NULL: no more. */

@@ -160,18 +160,25 @@ static void read_losses(struct strobe_collector *c, struct strobe_proc *proc,
     stream->waited_seen = waited;
 }
 
-struct strobe_slot *strobe_collector_next_slot(struct strobe_proc *proc, uint64_t *at,
-                                               struct strobe_stream_state **stream)
+/* The next slot in use before `end`; NULL: there is none. */
+static struct strobe_slot *next_slot_before(struct strobe_proc *proc, uint64_t *at, uint64_t end,
+                                            struct strobe_stream_state **stream)
 {
-    struct strobe_slot *slot;
-    while ((slot = strobe_ring_slot(&proc->ring, at))) {
+    struct strobe_slot *slot = NULL;
+    while (*at < end && (slot = strobe_ring_slot(&proc->ring, at))) {
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
         uint64_t track = state == STROBE_SLOT_FREE ? 0 : slot->track;
         *stream = track && track < 1ull << 60 ? strobe_collector_stream(proc, track) : NULL;
         if (*stream)
-            break;
+            return slot;
     }
-    return slot;
+    return NULL;
+}
+
+struct strobe_slot *strobe_collector_next_slot(struct strobe_proc *proc, uint64_t *at,
+                                               struct strobe_stream_state **stream)
+{
+    return next_slot_before(proc, at, UINT64_MAX, stream);
 }
 
 void strobe_collector_skip_losses(struct strobe_collector *c, struct strobe_proc *proc)
@@ -265,11 +272,15 @@ static void read_lost_elsewhere(struct strobe_collector *c, struct strobe_proc *
     }
 }
 
+/* A thread has its slot before its first segment: while none was taken, what is drained is of the slots that were in use then. One that only
+ * drops is found when all are looked at, which is once a second. */
 void strobe_collector_read_losses(struct strobe_collector *c, struct strobe_proc *proc)
 {
     struct strobe_stream_state *stream;
     struct strobe_slot *slot;
-    for (uint64_t at = 0; (slot = strobe_collector_next_slot(proc, &at, &stream));)
+    bool is_known = proc->slots_end && proc->slots_end_taken == proc->ring.n_taken_seen;
+    uint64_t end = is_known ? proc->slots_end : UINT64_MAX;
+    for (uint64_t at = 0; (slot = next_slot_before(proc, &at, end, &stream));)
         read_losses(c, proc, stream, slot);
     read_lost_elsewhere(c, proc);
 }
@@ -278,7 +289,9 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
 {
     struct strobe_stream_state *stream;
     struct strobe_slot *slot;
-    for (uint64_t at = 0; (slot = strobe_collector_next_slot(proc, &at, &stream));) {
+    uint32_t taken = proc->ring.n_taken_seen;
+    uint64_t end = 0;
+    for (uint64_t at = 0; (slot = strobe_collector_next_slot(proc, &at, &stream)); end = at) {
         uint32_t state = __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE);
         read_losses(c, proc, stream, slot);
         if (!stream->slot_seen && !stream->named && proc->attached)
@@ -289,6 +302,8 @@ void strobe_collector_scan_slots(struct strobe_collector *c, struct strobe_proc 
             finish_slot(c, proc, stream, slot);
     }
     STROBE_ASSERT(!strobe_proc_is_over(proc));
+    proc->slots_end = end;
+    proc->slots_end_taken = taken;
     read_lost_elsewhere(c, proc);
     strobe_collector_lose(c, proc->id, 0, STROBE_LOSS_DAMAGED, proc->n_refused, c->last_sync_tick,
                           c->last_sync_tick);
@@ -531,9 +546,9 @@ static uint64_t alive_check_ns(const struct strobe_collector *c)
     return ns < 100000000ull ? 100000000ull : ns < 1000000000ull ? ns : 1000000000ull;
 }
 
-void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc *proc)
+void strobe_collector_check_death(struct strobe_collector *c, struct strobe_proc *proc,
+                                  uint64_t now)
 {
-    uint64_t now = strobe_collector_mono_ns();
     struct pollfd wait = {.fd = proc->pidfd, .events = POLLIN};
     STROBE_ASSERT(!strobe_proc_is_over(proc));
     if (strobe_proc_is_dead(proc) || now < proc->next_alive_check_ns)

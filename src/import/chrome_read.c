@@ -10,18 +10,47 @@
 #define DURATION_MAX 2000000000000000000ll
 enum { N_SHOWN = 300 };
 
+/* Members of an event that mean something. */
+enum member { PH, TS, ID, CAT, DUR, PID, TID, ID2, NAME, ARGS, N_MEMBERS };
+
 /* An event that is looked at. */
 struct event {
-    struct strobe_json_field fields[STROBE_JSON_FIELDS_MAX];
-    int n;
+    const struct strobe_json_field *members[N_MEMBERS]; /* borrowed; of type 0: there is none */
     char phase;
     int64_t time;
     uint32_t thread; /* index + 1 */
 };
 
-static const struct strobe_json_field *field(const struct event *event, const char *name)
+static const struct strobe_json_field *field(const struct event *event, enum member member)
 {
-    return strobe_json_field(event->fields, event->n, name);
+    return event->members[member];
+}
+
+static enum member member_of(struct strobe_json_text name)
+{
+    static const char names[][5] = {
+        [PH] = "ph",   [TS] = "ts",   [ID] = "id",   [CAT] = "cat",   [DUR] = "dur",
+        [PID] = "pid", [TID] = "tid", [ID2] = "id2", [NAME] = "name", [ARGS] = "args"};
+    static const enum member first[] = {N_MEMBERS, N_MEMBERS, PH, CAT, NAME}; /* by length */
+    if (name.n < 2 || name.n > 4)
+        return N_MEMBERS;
+    for (enum member i = first[name.n]; i < N_MEMBERS && !names[i][name.n]; i++)
+        if (names[i][name.n - 1] == name.at[name.n - 1] && !memcmp(names[i], name.at, name.n))
+            return i;
+    return N_MEMBERS;
+}
+
+/* The first member of each name. */
+static void find_members(const struct strobe_event_in *in, struct event *event)
+{
+    static const struct strobe_json_field none = {{"", 0}, {"", 0}, 0};
+    for (int i = 0; i < N_MEMBERS; i++)
+        event->members[i] = &none;
+    for (int i = in->n_fields; i-- > 0;) {
+        enum member member = member_of(in->fields[i].name);
+        if (member < N_MEMBERS)
+            event->members[member] = &in->fields[i];
+    }
 }
 
 static void leave_out(struct strobe_chrome *chrome, const char *what)
@@ -81,8 +110,8 @@ static void name_thread(struct strobe_chrome *chrome, uint32_t thread, struct st
 
 static uint32_t thread_of(struct strobe_chrome *chrome, const struct event *event)
 {
-    const struct strobe_json_field *tid = field(event, "tid");
-    uint32_t process = process_of(chrome, field(event, "pid"));
+    const struct strobe_json_field *tid = field(event, TID);
+    uint32_t process = process_of(chrome, field(event, PID));
     int is_new;
     if (!process)
         return 0;
@@ -103,16 +132,16 @@ static struct strobe_build *sink_of(struct strobe_chrome *chrome, const struct e
 static enum strobe_err name_something(struct strobe_chrome *chrome, const struct event *event)
 {
     struct strobe_json_field args[STROBE_JSON_FIELDS_MAX];
-    const struct strobe_json_field *what = field(event, "name"), *in = field(event, "args");
+    const struct strobe_json_field *what = field(event, NAME), *in = field(event, ARGS);
     int n = in->type == '{' ? strobe_json_fields(in->value, args) : 0;
     const struct strobe_json_field *name = strobe_json_field(args, n, "name");
     if (name->type != '"')
         return STROBE_OK; /* orders and labels: a matter of taste */
     if (is_text(what->value, "process_name")) {
-        uint32_t process = process_of(chrome, field(event, "pid"));
+        uint32_t process = process_of(chrome, field(event, PID));
         if (process)
             name_process(chrome, process, name->value);
-    } else if (is_text(what->value, "thread_name") && field(event, "tid")->type) {
+    } else if (is_text(what->value, "thread_name") && field(event, TID)->type) {
         uint32_t thread = thread_of(chrome, event);
         if (thread)
             name_thread(chrome, thread, name->value);
@@ -127,8 +156,7 @@ static uint64_t loc_of(struct strobe_chrome *chrome, const struct event *event,
                        const struct strobe_json_field *args, int n_args)
 {
     const struct strobe_json_field *file = strobe_json_field(args, n_args, "file");
-    struct strobe_json_text name = field(event, "name")->value,
-                            category = field(event, "cat")->value;
+    struct strobe_json_text name = field(event, NAME)->value, category = field(event, CAT)->value;
     uint64_t line = 0, process = chrome->timeline->threads[event->thread - 1].process;
     strobe_json_whole(strobe_json_field(args, n_args, "line"), &line);
     uint64_t hash = XXH64(name.at, name.n, process << 32 | (uint32_t)line);
@@ -198,13 +226,13 @@ static enum strobe_err keep_args(struct strobe_chrome *chrome, const struct even
     if (n <= 0)
         return STROBE_OK;
     if (!is_ours(args, n))
-        return keep_text(chrome, field(event, "args")->value, row);
+        return keep_text(chrome, field(event, ARGS)->value, row);
     return text->type == '"' ? keep_text(chrome, plain(chrome, text->value), row) : STROBE_OK;
 }
 
 static int args_of(const struct event *event, struct strobe_json_field *args)
 {
-    const struct strobe_json_field *in = field(event, "args");
+    const struct strobe_json_field *in = field(event, ARGS);
     int n = in->type == '{' ? strobe_json_fields(in->value, args) : 0;
     return n < 0 ? 0 : n;
 }
@@ -215,7 +243,7 @@ static enum strobe_err take_complete(struct strobe_chrome *chrome, const struct 
     int n = args_of(event, args);
     struct strobe_row row = row_of(event, STROBE_TIMELINE_ZONE);
     int64_t duration = 0;
-    strobe_json_ns(field(event, "dur"), &duration, &chrome->has_fraction);
+    strobe_json_ns(field(event, DUR), &duration, &chrome->has_fraction);
     duration = duration < 0 ? 0 : duration > DURATION_MAX ? DURATION_MAX : duration;
     row.name = loc_of(chrome, event, args, n);
     enum strobe_err err = keep_args(chrome, event, args, n, &row);
@@ -272,7 +300,7 @@ static enum strobe_err take_end(struct strobe_chrome *chrome, const struct event
 static enum strobe_err take_message(struct strobe_chrome *chrome, const struct event *event)
 {
     struct strobe_row row = row_of(event, STROBE_TIMELINE_MESSAGE);
-    enum strobe_err err = keep_text(chrome, plain(chrome, field(event, "name")->value), &row);
+    enum strobe_err err = keep_text(chrome, plain(chrome, field(event, NAME)->value), &row);
     return err ? err : strobe_timeline_add(chrome->timeline, &row);
 }
 
@@ -282,7 +310,7 @@ static uint64_t plot_of(struct strobe_chrome *chrome, const struct event *event,
                         struct strobe_json_text series, int is_one)
 {
     char name[2 * 3 * N_SHOWN + 1];
-    struct strobe_json_text base = field(event, "name")->value;
+    struct strobe_json_text base = field(event, NAME)->value;
     base.n = base.n < N_SHOWN ? base.n : N_SHOWN;
     series.n = series.n < N_SHOWN ? series.n : N_SHOWN;
     size_t n = strobe_json_unescape(base, name);
@@ -321,10 +349,10 @@ static enum strobe_err take_counter(struct strobe_chrome *chrome, const struct e
 static uint64_t binding_of(struct strobe_chrome *chrome, const struct event *event)
 {
     struct strobe_json_field two[STROBE_JSON_FIELDS_MAX];
-    const struct strobe_json_field *id = field(event, "id"), *id2 = field(event, "id2");
+    const struct strobe_json_field *id = field(event, ID), *id2 = field(event, ID2);
     int n = id2->type == '{' ? strobe_json_fields(id2->value, two) : 0;
     const struct strobe_json_field *local = strobe_json_field(two, n, "local");
-    struct strobe_json_text category = field(event, "cat")->value;
+    struct strobe_json_text category = field(event, CAT)->value;
     uint64_t key[] = {number_of(local->type        ? local
                                 : id2->type == '{' ? strobe_json_field(two, n, "global")
                                                    : id),
@@ -350,12 +378,12 @@ static enum strobe_err take_span_end(struct strobe_chrome *chrome, const struct 
 static enum strobe_err take_flow(struct strobe_chrome *chrome, const struct event *event)
 {
     struct strobe_row row = row_of(event, STROBE_TIMELINE_FLOW);
-    const struct strobe_json_field *name = field(event, "name");
-    int is_plain = is_text(field(event, "cat")->value, "flow") && is_text(name->value, "flow");
+    const struct strobe_json_field *name = field(event, NAME);
+    int is_plain = is_text(field(event, CAT)->value, "flow") && is_text(name->value, "flow");
     row.name = event->phase == 's'   ? STROBE_KIND_FLOW_BEGIN
                : event->phase == 't' ? STROBE_KIND_FLOW_STEP
                                      : STROBE_KIND_FLOW_END;
-    row.value = is_plain ? number_of(field(event, "id")) : binding_of(chrome, event);
+    row.value = is_plain ? number_of(field(event, ID)) : binding_of(chrome, event);
     chrome->timeline->out->n_flows++;
     return strobe_timeline_add(chrome->timeline, &row);
 }
@@ -379,7 +407,7 @@ static enum strobe_err take_timed(struct strobe_chrome *chrome, struct event *ev
         leave_out(chrome, "events of phases that a trace has no place for were left out");
         return STROBE_OK;
     }
-    if (!strobe_json_ns(field(event, "ts"), &event->time, &chrome->has_fraction)) {
+    if (!strobe_json_ns(field(event, TS), &event->time, &chrome->has_fraction)) {
         leave_out(chrome, strobe_timeline_no_time);
         return STROBE_OK;
     }
@@ -392,13 +420,13 @@ static enum strobe_err take_timed(struct strobe_chrome *chrome, struct event *ev
     return takers[i].take(chrome, event);
 }
 
-static enum strobe_err take_event(struct strobe_chrome *chrome, const char *text, size_t n)
+static enum strobe_err take_event(struct strobe_chrome *chrome, const struct strobe_event_in *in)
 {
     struct event event;
-    event.n = strobe_json_fields((struct strobe_json_text){text, n}, event.fields);
-    const struct strobe_json_field *phase = field(&event, "ph");
+    find_members(in, &event);
+    const struct strobe_json_field *phase = field(&event, PH);
     chrome->timeline->out->n_events++;
-    if (event.n < 0 || phase->type != '"' || phase->value.n != 1 || !phase->value.at[0]) {
+    if (in->n_fields < 0 || phase->type != '"' || phase->value.n != 1 || !phase->value.at[0]) {
         leave_out(chrome, "events without a phase that is known were left out");
         return STROBE_OK;
     }
@@ -420,11 +448,10 @@ static enum strobe_err close_open(struct strobe_chrome *chrome)
 
 static enum strobe_err read_events(struct strobe_chrome *chrome)
 {
-    const char *text;
-    size_t n;
+    struct strobe_event_in event;
     enum strobe_err err, end;
-    while (!(err = strobe_events_in_next(chrome->in, &text, &n)))
-        if ((err = take_event(chrome, text, n)))
+    while (!(err = strobe_events_in_next(chrome->in, &event)))
+        if ((err = take_event(chrome, &event)))
             return err;
     end = close_open(chrome);
     return end ? end : err == STROBE_ERR_END ? STROBE_OK : err;

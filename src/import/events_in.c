@@ -1,4 +1,5 @@
-/* events_in.c - cuts a file of JSON into its events without building anything of it.
+/* events_in.c - cuts a file of JSON into its events without building anything of it. An event that is plain JSON and lies in one piece of the file is
+ * read where it is (json_scan.h); any other is copied, by its brackets, and then looked at.
  *
  *   START ──'['──► ARRAY ──']' or the file's end──► over
  *     └────'{'──► OBJECT ◄──']'── EVENTS      OBJECT ──'}'──► over
@@ -12,6 +13,7 @@
 
 #include "base/array.h"
 #include "import/bytes_in.h"
+#include "import/json_scan.h"
 
 enum { KEY_BYTES = 64, NO_BYTE = -1 };
 enum form { START, ARRAY, OBJECT, EVENTS, OVER };
@@ -208,9 +210,24 @@ static enum strobe_err pass_member(struct strobe_events_in *in)
     return pass_value(in) ? STROBE_OK : STROBE_ERR_CORRUPT;
 }
 
-/* One element of the array. OK with *n 0: it was no event. */
-static enum strobe_err take_event(struct strobe_events_in *in, const char **text, size_t *n)
+/* An event that can be read where it is. 0: it can't. */
+static int scan_event(struct strobe_events_in *in, struct strobe_event_in *event)
 {
+    const char *at = (const char *)in->at;
+    const char *after =
+        strobe_json_scan(at, (const char *)in->end, event->fields, &event->n_fields);
+    if (!after || after - at > STROBE_EVENT_MAX_BYTES)
+        return 0;
+    event->text = (struct strobe_json_text){at, (size_t)(after - at)};
+    in->at = (const uint8_t *)after;
+    return 1;
+}
+
+/* One element of the array. OK with no text: it was no event. */
+static enum strobe_err take_event(struct strobe_events_in *in, struct strobe_event_in *event)
+{
+    if (scan_event(in, event))
+        return STROBE_OK;
     in->is_kept = peek(in) == '{';
     in->n_text = 0;
     in->is_too_long = 0;
@@ -220,8 +237,9 @@ static enum strobe_err take_event(struct strobe_events_in *in, const char **text
         in->n_text = 0;
     }
     in->is_kept = 0;
-    *text = in->text;
-    *n = in->n_text;
+    event->text = (struct strobe_json_text){in->text, in->n_text};
+    if (ok && in->n_text)
+        event->n_fields = strobe_json_fields(event->text, event->fields);
     return ok ? STROBE_OK : STROBE_ERR_CORRUPT;
 }
 
@@ -232,11 +250,11 @@ static enum strobe_err end_of_file(struct strobe_events_in *in)
     return may_end ? STROBE_ERR_END : in->err == STROBE_ERR_BOMB ? in->err : STROBE_ERR_CORRUPT;
 }
 
-enum strobe_err strobe_events_in_next(struct strobe_events_in *in, const char **text, size_t *n)
+enum strobe_err strobe_events_in_next(struct strobe_events_in *in, struct strobe_event_in *event)
 {
     enum strobe_err err = in->form == START ? begin(in) : STROBE_OK;
-    *n = 0;
-    while (!err && in->form != OVER && !*n) {
+    event->text.n = 0;
+    while (!err && in->form != OVER && !event->text.n) {
         int c = skip_space(in);
         if (c == NO_BYTE)
             return end_of_file(in);
@@ -249,13 +267,13 @@ enum strobe_err strobe_events_in_next(struct strobe_events_in *in, const char **
         } else if (in->form == OBJECT) {
             err = pass_member(in);
         } else {
-            err = take_event(in, text, n);
+            err = take_event(in, event);
         }
     }
     if (err)
         in->form = OVER;
     err = err && in->err == STROBE_ERR_BOMB ? in->err : err; /* what it cut off is not damaged */
-    return err ? err : *n ? STROBE_OK : STROBE_ERR_END;
+    return err ? err : event->text.n ? STROBE_OK : STROBE_ERR_END;
 }
 
 uint64_t strobe_events_in_base_ns(const struct strobe_events_in *in)

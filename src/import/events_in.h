@@ -9,10 +9,18 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "import/json_fields.h"
 
 enum { STROBE_EVENT_MAX_BYTES = 16 << 20 };
 
 struct strobe_events_in;
+
+/* An event: an object from '{' to '}', and its members. */
+struct strobe_event_in {
+    struct strobe_json_text text;
+    struct strobe_json_field fields[STROBE_JSON_FIELDS_MAX];
+    int n_fields; /* as of strobe_json_fields */
+};
 
 /* Open a file. INVALID: it is compressed, and this program was built without zlib. */
 enum strobe_err strobe_events_in_open(const char *path, struct strobe_events_in **out);
@@ -23,10 +31,10 @@ enum strobe_err strobe_events_in_over(const void *bytes, size_t n_bytes,
 void strobe_events_in_drop(struct strobe_events_in *in);
 void strobe_events_in_close(struct strobe_events_in *in); /* NULL is allowed */
 
-/* The next event: an object from '{' to '}', until the next call.
+/* The next event, until the next call.
  * END: that was all. CORRUPT: the file is cut off or no JSON at strobe_events_in_offset. FORMAT: it is neither of the forms.
  * BOMB: compressed, and it unpacks to more than 64 MiB and 256 times its size. */
-enum strobe_err strobe_events_in_next(struct strobe_events_in *in, const char **text, size_t *n);
+enum strobe_err strobe_events_in_next(struct strobe_events_in *in, struct strobe_event_in *event);
 
 /* The member baseTimeNanoseconds, as far as was read: what times count from, in ns since 1970 (PyTorch's profiler writes it). 0: none. */
 uint64_t strobe_events_in_base_ns(const struct strobe_events_in *in);

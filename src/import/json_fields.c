@@ -1,4 +1,5 @@
-/* json_fields.c - finds the members of an object by base's reader; what they hold is looked at where it is needed.
+/* json_fields.c - finds the members of an object: plain JSON in one pass (json_scan.h), anything else by base's reader; what they hold is looked at
+ * where it is needed.
  * SPDX-License-Identifier: MIT */
 #include "import/json_fields.h"
 
@@ -8,6 +9,7 @@
 #include "base/assert.h"
 #include "base/json_read.h"
 #include "base/number.h"
+#include "import/json_scan.h"
 
 enum { NUMBER_BYTES = 64, HEX_DIGITS = 16 };
 #define NS_MAX 2500000000000000000ll
@@ -81,6 +83,9 @@ static int read_fields(struct strobe_json_reader *reader, struct strobe_json_fie
 int strobe_json_fields(struct strobe_json_text text, struct strobe_json_field *fields)
 {
     struct strobe_json_reader reader;
+    int n_plain;
+    if (strobe_json_scan(text.at, text.at + text.n, fields, &n_plain))
+        return n_plain;
     strobe_json_read_memory(&reader, text.at, text.n, &as_written);
     int n = read_fields(&reader, fields);
     strobe_json_read_close(&reader);

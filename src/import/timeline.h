@@ -22,6 +22,7 @@ enum {
     STROBE_TIMELINE_NAMES_MAX = 1 << 18, /* names that are remembered; others are written again */
     STROBE_TIMELINE_TEXT_MAX = 64 << 10, /* of an event's text; the rest is cut off */
     STROBE_TIMELINE_LEFT_OUT_MAX = 48,   /* distinct reasons with a count of their own */
+    STROBE_TIMELINE_STEPS = 256,         /* begins and ends that are put together */
 };
 
 /* How many of what a file had. */
@@ -104,6 +105,9 @@ struct strobe_timeline {
     uint64_t n_deeper; /* begins that found no room: their ends end nothing */
     uint64_t n_begun;  /* BEGINs that are open */
     int64_t shift;     /* from times to ticks */
+    struct strobe_zone_step
+        steps[STROBE_TIMELINE_STEPS]; /* of the thread, before any other event of it */
+    uint32_t n_steps;
 };
 
 /* ---- life ---- */

@@ -37,20 +37,42 @@ static uint64_t tick(const struct strobe_timeline *timeline, int64_t time)
     return (uint64_t)(time + timeline->shift);
 }
 
+/* Begins and ends that wait; they come before any other event. */
+static void put_steps(struct strobe_timeline *timeline)
+{
+    struct place at = place_of(timeline);
+    strobe_build_steps(at.build, at.track, timeline->steps, timeline->n_steps);
+    timeline->n_steps = 0;
+}
+
 static void put_numbers(struct strobe_timeline *timeline, int64_t time, enum strobe_kind kind,
                         const uint64_t *numbers)
 {
     struct place at = place_of(timeline);
+    put_steps(timeline);
     strobe_build_event(at.build, at.track, tick(timeline, time), kind, numbers, NULL, 0);
 }
 
 /* ---- zones ---- */
 
+static void add_step(struct strobe_timeline *timeline, int64_t time, uint64_t loc)
+{
+    if (timeline->n_steps == STROBE_TIMELINE_STEPS)
+        put_steps(timeline);
+    timeline->steps[timeline->n_steps++] =
+        (struct strobe_zone_step){.tick = tick(timeline, time), .loc = loc};
+}
+
+/* What began last and ends now is one step. */
 static void end_zone(struct strobe_timeline *timeline, int64_t time)
 {
-    struct place at = place_of(timeline);
+    struct strobe_zone_step *last =
+        timeline->n_steps ? &timeline->steps[timeline->n_steps - 1] : NULL;
     timeline->n_ends--;
-    strobe_build_zone_end(at.build, at.track, tick(timeline, time));
+    if (last && last->loc != STROBE_STEP_END && !last->end && tick(timeline, time))
+        last->end = tick(timeline, time);
+    else
+        add_step(timeline, time, STROBE_STEP_END);
 }
 
 /* End what ends until then; those that never end stay open. */
@@ -65,6 +87,8 @@ static void put_text(struct strobe_timeline *timeline, const struct strobe_row *
 {
     struct place at = place_of(timeline);
     const char *text = strobe_rows_text(timeline->rows, row);
+    if (text)
+        put_steps(timeline);
     if (text)
         strobe_build_event(at.build, at.track, tick(timeline, row->time), STROBE_KIND_ZONE_TEXT,
                            NULL, text, row->n_text);
@@ -100,12 +124,11 @@ static int fit(struct strobe_timeline *timeline, int64_t begin, int64_t *end)
 /* A zone begins; 0: too many are open. */
 static int begin_zone(struct strobe_timeline *timeline, const struct strobe_row *row, int64_t end)
 {
-    struct place at = place_of(timeline);
     if (timeline->n_ends == STROBE_TIMELINE_DEPTH_MAX) {
         strobe_timeline_leave_out(timeline, strobe_timeline_too_many, 1);
         return 0;
     }
-    strobe_build_zone_begin(at.build, at.track, tick(timeline, row->time), row->name);
+    add_step(timeline, row->time, row->name);
     put_text(timeline, row);
     timeline->ends[timeline->n_ends++] = end;
     timeline->out->n_zones++;
@@ -201,6 +224,7 @@ static void put_message(struct strobe_timeline *timeline, const struct strobe_ro
     static const uint64_t plain[] = {2, 0}; /* severity, colour */
     struct place at = place_of(timeline);
     const char *text = strobe_rows_text(timeline->rows, row);
+    put_steps(timeline);
     strobe_build_event(at.build, at.track, tick(timeline, row->time), STROBE_KIND_MESSAGE, plain,
                        text ? text : "", text ? row->n_text : 0);
     timeline->out->n_messages++;
@@ -254,6 +278,8 @@ static void end_thread(struct strobe_timeline *timeline)
     int is_spans = timeline->thread && is_carried(timeline);
     if (timeline->thread && !is_spans)
         end_until(timeline, NEVER - 1);
+    if (timeline->n_steps)
+        put_steps(timeline);
     strobe_timeline_say(timeline, strobe_timeline_no_end,
                         timeline->n_deeper + (is_spans ? timeline->n_ends : timeline->n_begun));
     timeline->n_ends = 0;

@@ -443,8 +443,8 @@ static int by_tick(const void *a, const void *b)
 
 static enum strobe_err gather_event(void *context, const struct strobe_happening *happening)
 {
-    static const struct strobe_sort_options options = {sizeof(struct event), SORT_BYTES, by_tick,
-                                                       NULL};
+    static const struct strobe_sort_options options = {
+        .record_bytes = sizeof(struct event), .memory_bytes = SORT_BYTES, .compare = by_tick};
     struct resolving *resolving = context;
     struct event event = read_event(happening->event);
     enum strobe_err err = STROBE_OK;

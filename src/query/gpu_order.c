@@ -47,8 +47,9 @@ enum strobe_err strobe_gpu_each_in_order(struct strobe_trace *trace,
                                          const struct strobe_gpu_visitor *visitor,
                                          struct strobe_gpu_troubles *out)
 {
-    static const struct strobe_sort_options order = {sizeof(struct strobe_gpu_zone), SORT_BYTES,
-                                                     by_begin, NULL};
+    static const struct strobe_sort_options order = {.record_bytes = sizeof(struct strobe_gpu_zone),
+                                                     .memory_bytes = SORT_BYTES,
+                                                     .compare = by_begin};
     struct sorting sorting = {.visitor = visitor};
     const struct strobe_gpu_visitor keeper = {&sorting, keep_zone, visitor->note ? pass_note : NULL,
                                               visitor->with_ticks};

@@ -32,6 +32,8 @@ struct open_zone {
 struct lane {
     struct open_zone *open; /* owned */
     uint32_t n, room;
+    int is_known; /* it had an event, the first of them then: */
+    uint64_t first_tick, first_seq;
 };
 
 struct strobe_looses {
@@ -110,6 +112,11 @@ int strobe_looses_add(struct strobe_looses *looses, uint32_t process, uint32_t t
     return 1;
 }
 
+uint64_t strobe_looses_pass(struct strobe_looses *looses)
+{
+    return looses->seq++;
+}
+
 int strobe_looses_full(const struct strobe_looses *looses)
 {
     return looses->n_items >= looses->limit;
@@ -129,7 +136,13 @@ static struct lane *lane_of(struct strobe_looses *looses, const struct item *ite
     uint32_t i =
         strobe_idmap_add_row(&looses->lane_ids, scope | item->lane, item->id,
                              (void **)&looses->lanes, &looses->lanes_room, sizeof *looses->lanes);
-    return i == STROBE_IDMAP_NONE ? NULL : &looses->lanes[i];
+    struct lane *lane = i == STROBE_IDMAP_NONE ? NULL : &looses->lanes[i];
+    if (lane && !lane->is_known) {
+        lane->is_known = 1;
+        lane->first_tick = item->tick;
+        lane->first_seq = item->seq;
+    }
+    return lane;
 }
 
 struct pairing {
@@ -138,6 +151,7 @@ struct pairing {
     enum strobe_batch_kind kind;
     uint32_t process, thread;
     uint64_t id;
+    uint64_t place_tick, place_seq;
 };
 
 /* Show one zone. */
@@ -154,6 +168,8 @@ static enum strobe_err show(const struct pairing *pairing, const struct strobe_z
         .loc_ids = &loc,
         .n_slots = 1,
         .notes = note,
+        .place_tick = pairing->place_tick,
+        .place_seq = pairing->place_seq,
     };
     return pairing->sink(pairing->context, &batch);
 }
@@ -307,6 +323,8 @@ static enum strobe_err pair_item(struct strobe_looses *looses, struct pairing *p
     pairing->process = item->process;
     pairing->thread = item->thread;
     pairing->id = item->id;
+    pairing->place_tick = item->tick;
+    pairing->place_seq = item->seq;
     switch (item->kind) {
     case STROBE_KIND_ZONE_BEGIN:
         return open_zone(lane, item);
@@ -350,8 +368,12 @@ enum strobe_err strobe_looses_open(struct strobe_looses *looses, strobe_loose_si
     enum strobe_err err = STROBE_OK;
     for (uint32_t i = 0; i < looses->lane_ids.n && !err; i++) {
         const struct strobe_idkey *key = &looses->lane_ids.keys[i];
-        struct pairing pairing = {
-            .sink = sink, .context = context, .kind = key->scope & 3, .id = key->id};
+        struct pairing pairing = {.sink = sink,
+                                  .context = context,
+                                  .kind = key->scope & 3,
+                                  .id = key->id,
+                                  .place_tick = looses->lanes[i].first_tick,
+                                  .place_seq = looses->lanes[i].first_seq};
         for (uint32_t k = 0; k < looses->lanes[i].n && !err; k++) {
             pairing.thread = looses->lanes[i].open[k].thread;
             pairing.process = looses->lanes[i].open[k].process;

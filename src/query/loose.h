@@ -18,6 +18,9 @@ int strobe_looses_add(struct strobe_looses *looses, uint32_t process, uint32_t t
                       uint32_t twin, const struct strobe_loose *loose, uint32_t n,
                       struct strobe_note *notes);
 
+/* An event that goes elsewhere: its place in the order of arrival. */
+uint64_t strobe_looses_pass(struct strobe_looses *looses);
+
 /* 1: it is time to pair some. */
 int strobe_looses_full(const struct strobe_looses *looses);
 

@@ -1,4 +1,4 @@
-/* pair.c - see pair.h. One pass over the events for fibers, spans and shared threads (query/walk.h), one for GPU zones
+/* pair.c - see pair.h. One pass over the events for fibers, spans and shared threads (query/walk.h, pair_spans.h), one for GPU zones
  * (query/gpu.h). Their rows go to a sort by track, begin and depth, and from there to the blocks.
  * SPDX-License-Identifier: MIT */
 #include "query/pair.h"
@@ -12,6 +12,7 @@
 #include "base/sort.h"
 #include "query/gpu.h"
 #include "query/pair_parts.h"
+#include "query/pair_spans.h"
 #include "query/paired.h"
 #include "query/walk.h"
 
@@ -26,17 +27,26 @@ struct sorted {
     uint32_t track, depth;
     uint32_t process;
     uint32_t is_nested;
+    uint64_t place_tick, place_seq; /* of spans that begin and end at once; of others 0 */
+};
+
+/* Where pairing by time would come to something: those that are open behind all others. */
+struct place {
+    uint64_t is_open, tick, seq;
 };
 
 struct pairing {
     struct strobe_trace *trace; /* owned */
     struct strobe_pair_out out;
     struct strobe_client_facts facts;
-    struct strobe_sort *sort; /* owned */
+    struct strobe_sort *sort;        /* owned */
+    struct strobe_pair_spans *spans; /* owned */
     struct strobe_idmap
         track_ids; /* (kind | process << 3, id), of GPU contexts (kind | context << 3, thread) */
     struct strobe_pair_sums *sums; /* owned: by track */
-    uint32_t sums_room;
+    struct place *places;          /* owned: by track, of its first zone */
+    uint32_t *ranks;               /* owned: by track of rows, its number in the list */
+    uint32_t sums_room, places_room;
     uint64_t busy_until[STROBE_PAIRED_DEPTHS]; /* of the spans that are handed out */
     uint32_t n_busy;
     char *bytes; /* owned: of a note */
@@ -56,10 +66,12 @@ static uint32_t track_of(struct pairing *pairing, uint32_t scope, uint64_t key,
         return found;
     if (list->n_tracks == STROBE_PAIRED_TRACKS ||
         STROBE_ARRAY_REACH(pairing->sums, pairing->sums_room, list->n_tracks) ||
+        STROBE_ARRAY_REACH(pairing->places, pairing->places_room, list->n_tracks) ||
         STROBE_ARRAY_RESERVE(list->tracks, list->tracks_room, list->n_tracks + 1ull) ||
         strobe_idmap_add(&pairing->track_ids, scope, key) == STROBE_IDMAP_NONE)
         return UINT32_MAX;
     pairing->sums[list->n_tracks] = (struct strobe_pair_sums){.first = UINT64_MAX};
+    pairing->places[list->n_tracks] = (struct place){.is_open = UINT64_MAX};
     list->tracks[list->n_tracks] = *made;
     list->tracks[list->n_tracks].n_depths = 1;
     return list->n_tracks++;
@@ -121,10 +133,6 @@ static uint32_t track_of_batch(struct pairing *pairing, const struct strobe_batc
         made.id = batch->id;
         return track_of(pairing, batch->process, batch->id, &made);
     }
-    if (batch->kind == STROBE_BATCH_SPAN) {
-        made.kind = STROBE_PAIRED_SPANS;
-        return track_of(pairing, batch->process, 0, &made);
-    }
     uint32_t first = trace->threads[batch->thread].twin - 1;
     made.kind = STROBE_PAIRED_THREAD;
     made.proc = trace->processes[trace->threads[first].process].proc;
@@ -133,12 +141,24 @@ static uint32_t track_of_batch(struct pairing *pairing, const struct strobe_batc
 }
 
 /* A zone that is no row. */
-static void count_other(struct strobe_paired_list *list, const struct strobe_batch *batch,
-                        const struct strobe_zone_row *zone)
+static void count_other(struct strobe_paired_list *list, const struct strobe_zone_row *zone)
 {
-    int is_span = batch->kind == STROBE_BATCH_SPAN;
-    list->n_unfinished += !is_span && zone->state == STROBE_ZONE_UNFINISHED;
-    list->n_no_begin += !is_span && zone->state == STROBE_ZONE_NO_BEGIN;
+    list->n_unfinished += zone->state == STROBE_ZONE_UNFINISHED;
+    list->n_no_begin += zone->state == STROBE_ZONE_NO_BEGIN;
+}
+
+static int is_before(const struct place *x, const struct place *y)
+{
+    if (x->is_open != y->is_open)
+        return x->is_open < y->is_open;
+    return x->tick != y->tick ? x->tick < y->tick : x->seq < y->seq;
+}
+
+/* Pairing came to something of a track. */
+static void note_place(struct pairing *pairing, uint32_t track, struct place place)
+{
+    if (track != UINT32_MAX && is_before(&place, &pairing->places[track]))
+        pairing->places[track] = place;
 }
 
 static enum strobe_err take_batch(void *context, const struct strobe_batch *batch)
@@ -151,9 +171,12 @@ static enum strobe_err take_batch(void *context, const struct strobe_batch *batc
     for (uint32_t i = 0; i < batch->n_zones && !err; i++) {
         const struct strobe_zone_row *zone = &batch->zones[i];
         uint64_t id;
+        note_place(
+            pairing, track,
+            (struct place){zone->state == STROBE_ZONE_OPEN, batch->place_tick, batch->place_seq});
         strobe_batch_loc(pairing->trace, batch, zone, &id);
         if (zone->state == STROBE_ZONE_NO_BEGIN || zone->state == STROBE_ZONE_UNFINISHED) {
-            count_other(&pairing->out.list, batch, zone);
+            count_other(&pairing->out.list, zone);
             continue;
         }
         int has_ended = zone->state == STROBE_ZONE_ENDED;
@@ -163,7 +186,7 @@ static enum strobe_err take_batch(void *context, const struct strobe_batch *batc
                                       .self = zone->self,
                                       .loc = id,
                                       .track = track,
-                                      .depth = batch->kind == STROBE_BATCH_SPAN ? 0 : zone->depth,
+                                      .depth = zone->depth,
                                       .process = batch->process,
                                       .is_nested = zone->is_nested},
                       zone->note ? &batch->notes[zone->note - 1] : NULL);
@@ -171,11 +194,81 @@ static enum strobe_err take_batch(void *context, const struct strobe_batch *batc
     return err;
 }
 
-static enum strobe_err add_loose(struct pairing *pairing)
+static enum strobe_err take_span_event(void *context, uint32_t process,
+                                       const struct strobe_loose *loose, uint64_t seq)
+{
+    struct pairing *pairing = context;
+    return strobe_pair_spans_add(pairing->spans, process, loose, seq);
+}
+
+static enum strobe_err take_span(void *context, const struct strobe_pair_span *span)
+{
+    struct pairing *pairing = context;
+    const struct place place = {span->end == UINT64_MAX, span->place_tick, span->place_seq};
+    const struct strobe_paired_track made = {.kind = STROBE_PAIRED_SPANS,
+                                             .proc = pairing->trace->processes[span->process].proc};
+    const struct sorted row = {.begin = span->begin,
+                               .end = span->end,
+                               .self = span->end == UINT64_MAX ? 0 : span->end - span->begin,
+                               .loc = span->loc,
+                               .track = track_of(pairing, span->process, 0, &made),
+                               .process = span->process,
+                               .place_tick = span->place_tick,
+                               .place_seq = span->place_seq};
+    note_place(pairing, row.track, place);
+    return span->is_none ? STROBE_OK : add_row(pairing, row, NULL);
+}
+
+/* A track, and when pairing by time comes to it. */
+struct placed {
+    struct place place;
+    struct strobe_paired_track track;
+    uint32_t number; /* as rows have it */
+};
+
+static int by_first(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    return is_before(&x->place, &y->place) ? -1 : is_before(&y->place, &x->place);
+}
+
+/* Tracks are listed as pairing by time comes to them, whatever way they were paired; those of GPU zones, which come behind all, as they are. */
+static enum strobe_err order_tracks(struct pairing *pairing)
+{
+    struct strobe_paired_list *list = &pairing->out.list;
+    struct placed *placed = malloc((list->n_tracks + 1ull) * sizeof *placed);
+    uint32_t n = 0;
+    pairing->ranks = malloc((list->n_tracks + 1ull) * sizeof *pairing->ranks);
+    if (!placed || !pairing->ranks) {
+        free(placed);
+        return STROBE_ERR_NOMEM;
+    }
+    for (uint32_t i = 0; i < list->n_tracks; i++) {
+        pairing->ranks[i] = i;
+        if (list->tracks[i].kind != STROBE_PAIRED_GPU)
+            placed[n++] = (struct placed){pairing->places[i], list->tracks[i], i};
+    }
+    qsort(placed, n, sizeof *placed, by_first);
+    n = 0;
+    for (uint32_t i = 0; i < list->n_tracks; i++)
+        if (list->tracks[i].kind != STROBE_PAIRED_GPU) {
+            pairing->ranks[placed[n].number] = i;
+            list->tracks[i] = placed[n++].track;
+        }
+    free(placed);
+    return STROBE_OK;
+}
+
+static enum strobe_err add_loose(struct pairing *pairing, const char *folder, int at_once)
 {
     struct strobe_walk walk = strobe_walk_of_paired(pairing->trace, pairing, take_batch);
     walk.max_loose = MAX_LOOSE;
-    return strobe_walk_run(&walk);
+    walk.span_event = take_span_event;
+    enum strobe_err err =
+        strobe_pair_spans_open(folder, at_once, take_span, pairing, &pairing->spans);
+    if (!err)
+        err = strobe_walk_run(&walk);
+    return err ? err : strobe_pair_spans_end(pairing->spans);
 }
 
 static enum strobe_err take_zone(void *context, const struct strobe_gpu_zone *zone)
@@ -210,6 +303,18 @@ static enum strobe_err add_gpu(struct pairing *pairing)
 
 /* ---- rows out ---- */
 
+/* Spans come by id, others by their ends already: all are put as they ended, those that did not last. */
+static int by_end(const struct sorted *x, const struct sorted *y)
+{
+    if (!x->place_seq && !y->place_seq && !x->place_tick && !y->place_tick)
+        return 0;
+    if (x->end != y->end)
+        return x->end < y->end ? -1 : 1;
+    if (x->place_tick != y->place_tick)
+        return x->place_tick < y->place_tick ? -1 : 1;
+    return x->place_seq < y->place_seq ? -1 : x->place_seq > y->place_seq;
+}
+
 static int by_place(const void *a, const void *b)
 {
     const struct sorted *x = a, *y = b;
@@ -217,7 +322,15 @@ static int by_place(const void *a, const void *b)
         return x->track < y->track ? -1 : 1;
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
-    return x->depth < y->depth ? -1 : x->depth > y->depth;
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return by_end(x, y);
+}
+
+static struct strobe_sort_key key_of(const void *record)
+{
+    const struct sorted *row = record;
+    return (struct strobe_sort_key){row->begin, row->track};
 }
 
 /* Spans may overlap: each gets the least depth that is free. */
@@ -235,7 +348,7 @@ static uint32_t depth_of_span(struct pairing *pairing, const struct sorted *row)
 static enum strobe_err start_track(struct pairing *pairing, uint32_t track)
 {
     enum strobe_err err = strobe_pair_end_track(&pairing->out);
-    pairing->out.track = track;
+    pairing->out.track = pairing->ranks[track];
     pairing->n_busy = 0;
     return err ? err : strobe_pair_levels_start(pairing->out.levels, &pairing->sums[track]);
 }
@@ -249,7 +362,7 @@ static enum strobe_err take_row(void *context, const void *record, const void *b
     struct sorted from;
     memcpy(&from, record, sizeof from);
     enum strobe_err err = STROBE_OK;
-    if (out->track != from.track)
+    if (out->track != pairing->ranks[from.track])
         err = start_track(pairing, from.track);
     if (err)
         return err;
@@ -260,7 +373,7 @@ static enum strobe_err take_row(void *context, const void *record, const void *b
                                     .loc = from.loc,
                                     .depth = from.depth,
                                     .is_nested = from.is_nested != 0};
-    if (out->list.tracks[from.track].kind == STROBE_PAIRED_SPANS)
+    if (out->list.tracks[out->track].kind == STROBE_PAIRED_SPANS)
         row.depth = depth_of_span(pairing, &from);
     if (n_bytes) {
         memcpy(&note, bytes, sizeof note);
@@ -300,13 +413,27 @@ static int folder_of(int fd, char *out, size_t room)
     return n > 0 && !access(out, W_OK);
 }
 
-static enum strobe_err run(struct pairing *pairing, int by_loose, int by_gpu)
+/* What is to be paired, and where. */
+struct job {
+    int by_loose, by_gpu, at_once;
+    const char *folder; /* borrowed */
+};
+
+/* *is_mixed: nothing was written, and it is to be done without a shortcut. */
+static enum strobe_err run(struct pairing *pairing, const struct job *job, int *is_mixed)
 {
     enum strobe_err err = strobe_pair_out_open(&pairing->out);
-    if (!err && by_loose)
-        err = add_loose(pairing);
-    if (!err && by_gpu)
+    if (!err && job->by_loose)
+        err = add_loose(pairing, job->folder, job->at_once);
+    *is_mixed = pairing->spans && strobe_pair_spans_is_mixed(pairing->spans);
+    if (*is_mixed)
+        return STROBE_OK;
+    strobe_pair_spans_close(pairing->spans);
+    pairing->spans = NULL;
+    if (!err && job->by_gpu)
         err = add_gpu(pairing);
+    if (!err)
+        err = order_tracks(pairing);
     if (!err)
         err = strobe_sort_all(pairing->sort, take_row, pairing);
     if (!err)
@@ -317,45 +444,64 @@ static enum strobe_err run(struct pairing *pairing, int by_loose, int by_gpu)
 static void free_pairing(struct pairing *pairing)
 {
     strobe_sort_close(pairing->sort);
+    strobe_pair_spans_close(pairing->spans);
     strobe_pair_out_free(&pairing->out);
     strobe_idmap_free(&pairing->track_ids);
     strobe_client_facts_free(&pairing->facts);
     free(pairing->sums);
+    free(pairing->places);
+    free(pairing->ranks);
     free(pairing->bytes);
     strobe_trace_close(pairing->trace);
 }
 
-enum strobe_err strobe_pair_write(struct strobe_file_writer *writer, const char *folder)
+static enum strobe_err pair(struct strobe_file_writer *writer, struct job *job, int *is_mixed)
 {
     struct pairing pairing = {.out = {.writer = writer}};
     struct strobe_file *file = NULL;
     char own[4096];
-    int by_gpu = has_kinds(writer, 1ull << STROBE_KIND_GPU_BEGIN);
-    int by_loose =
-        has_kinds(writer, 1ull << STROBE_KIND_FIBER_ENTER | 1ull << STROBE_KIND_SPAN_BEGIN |
-                              1ull << STROBE_KIND_SPAN_END);
-    if (!by_gpu && !by_loose && strobe_file_totals(writer)->n_procs == 1)
-        return STROBE_OK; /* and no thread is that of two processes */
     int fd = strobe_file_dup(writer);
+    *is_mixed = 0;
     if (fd < 0)
         return STROBE_ERR_IO;
-    if (!folder && folder_of(fd, own, sizeof own))
-        folder = own;
+    if (!job->folder && folder_of(fd, own, sizeof own))
+        job->folder = own;
     enum strobe_err err = strobe_file_open_fd(fd, &file);
     if (!err)
         err = strobe_trace_open_file(file, 0, &pairing.trace);
     if (err)
         return err;
     pairing.out.trace = pairing.trace;
-    by_loose |= pairing.trace->has_twins;
-    const struct strobe_sort_options options = {sizeof(struct sorted), SORT_BYTES, by_place,
-                                                folder};
-    if (by_gpu || by_loose)
+    job->by_loose |= pairing.trace->has_twins;
+    const struct strobe_sort_options options = {.record_bytes = sizeof(struct sorted),
+                                                .memory_bytes = SORT_BYTES,
+                                                .compare = by_place,
+                                                .key = key_of,
+                                                .folder = job->folder};
+    if (job->by_gpu || job->by_loose)
         err = strobe_sort_open(&options, &pairing.sort);
     if (!err && pairing.sort)
-        err = run(&pairing, by_loose, by_gpu);
+        err = run(&pairing, job, is_mixed);
     free_pairing(&pairing);
+    job->folder = job->folder == own ? NULL : job->folder;
     return err;
+}
+
+enum strobe_err strobe_pair_write(struct strobe_file_writer *writer, const char *folder)
+{
+    struct job job = {.folder = folder, .at_once = 1};
+    int is_mixed;
+    job.by_gpu = has_kinds(writer, 1ull << STROBE_KIND_GPU_BEGIN);
+    job.by_loose =
+        has_kinds(writer, 1ull << STROBE_KIND_FIBER_ENTER | 1ull << STROBE_KIND_SPAN_BEGIN |
+                              1ull << STROBE_KIND_SPAN_END);
+    if (!job.by_gpu && !job.by_loose && strobe_file_totals(writer)->n_procs == 1)
+        return STROBE_OK; /* and no thread is that of two processes */
+    enum strobe_err err = pair(writer, &job, &is_mixed);
+    if (!is_mixed)
+        return err;
+    job.at_once = 0;
+    return pair(writer, &job, &is_mixed);
 }
 
 enum strobe_err strobe_pair_write_last(struct strobe_file_writer *writer)

@@ -1,6 +1,7 @@
 /* pair_parts.h - what the files of pair.h share.
  *
  *   pair.c         reads the trace, pairs, sorts, hands rows out in their order
+ *   pair_spans.c   spans by their ids (pair_spans.h)
  *   pair_blocks.c  parts into blocks, and the list of them
  *   pair_levels.c  cells of a track, level by level
  *

@@ -81,7 +81,8 @@ static enum strobe_err take_measured(void *context, const void *record, const vo
 enum strobe_err strobe_stats_gpu(struct strobe_stats *stats,
                                  const struct strobe_stats_options *options)
 {
-    const struct strobe_sort_options order = {sizeof(struct measured), SORT_BYTES, compare, NULL};
+    const struct strobe_sort_options order = {
+        .record_bytes = sizeof(struct measured), .memory_bytes = SORT_BYTES, .compare = compare};
     struct strobe_client_facts facts;
     struct strobe_gpu_troubles troubles = {0};
     struct adding adding = {stats, options, &facts, NULL, UINT32_MAX, 0};

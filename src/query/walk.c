@@ -144,6 +144,24 @@ static unsigned replay_flags(const struct pass *pass, int is_shared)
            (pass->walk->want_places ? STROBE_REPLAY_PLACES : 0) | STROBE_REPLAY_KEPT;
 }
 
+/* Loose events of a part: those of spans to whoever wants them, the others wait. */
+static enum strobe_err take_loose(struct pass *pass, uint32_t process, uint32_t thread,
+                                  struct strobe_replay *replay)
+{
+    const struct strobe_walk *walk = pass->walk;
+    uint32_t twin = pass->trace->threads[thread].twin, n = walk->span_event ? 1 : replay->n_loose;
+    enum strobe_err err = STROBE_OK;
+    for (uint32_t i = 0; i < replay->n_loose && !err; i += n) {
+        const struct strobe_loose *loose = &replay->loose[i];
+        if (walk->span_event &&
+            (loose->kind == STROBE_KIND_SPAN_BEGIN || loose->kind == STROBE_KIND_SPAN_END))
+            err = walk->span_event(walk->context, process, loose, strobe_looses_pass(pass->looses));
+        else if (!strobe_looses_add(pass->looses, process, thread, twin, loose, n, replay->notes))
+            err = STROBE_ERR_NOMEM;
+    }
+    return err;
+}
+
 /* `made`: the part was replayed already; NULL: it is now. */
 static enum strobe_err replay_part(struct pass *pass, const struct strobe_events *events,
                                    const struct strobe_part *part, struct strobe_ahead_part *made,
@@ -160,10 +178,8 @@ static enum strobe_err replay_part(struct pass *pass, const struct strobe_events
         pass->walk->n_bad_parts++;
     else if (err)
         return err;
-    if (pass->looses && replay->n_loose &&
-        !strobe_looses_add(pass->looses, process, thread, twin, replay->loose, replay->n_loose,
-                           replay->notes))
-        return STROBE_ERR_NOMEM;
+    if (pass->looses && replay->n_loose && (err = take_loose(pass, process, thread, replay)))
+        return err;
     if (twin)
         return STROBE_OK; /* its zones are paired with those of its other tracks */
     if (pass->walk->by_tick)
@@ -339,14 +355,15 @@ static enum strobe_err find_watermarks(struct pass *pass, const struct strobe_fe
 }
 
 /* 1: there may be more loose events than are kept waiting. */
-static int may_be_many(const struct strobe_trace *trace, uint32_t max)
+static int may_be_many(const struct strobe_walk *walk, uint32_t max)
 {
+    const struct strobe_trace *trace = walk->trace;
     const struct strobe_file_facts *facts = strobe_file_facts(trace->file);
     const uint64_t *n = facts->totals.n_of_kind;
     if (!facts->totals.has_totals || trace->has_twins)
         return facts->n_bytes > 4ull * max; /* an event takes about that */
-    return n[STROBE_KIND_SPAN_BEGIN] + n[STROBE_KIND_SPAN_END] + 2 * n[STROBE_KIND_ZONE_END_AT] >=
-           max;
+    uint64_t n_spans = walk->span_event ? 0 : n[STROBE_KIND_SPAN_BEGIN] + n[STROBE_KIND_SPAN_END];
+    return n_spans + 2 * n[STROBE_KIND_ZONE_END_AT] >= max;
 }
 
 /* 1: the trace may have zones of fibers, or spans, as far as they are wanted. */
@@ -550,7 +567,7 @@ enum strobe_err strobe_walk_run(struct strobe_walk *walk)
         uint32_t max = walk->max_loose ? walk->max_loose : 1 << 18;
         pass.looses = strobe_looses_new(max);
         err = pass.looses ? STROBE_OK : STROBE_ERR_NOMEM;
-        if (!err && may_be_many(walk->trace, max))
+        if (!err && may_be_many(walk, max))
             err = find_watermarks(&pass, &options);
     } else if (walk->by_tick) {
         options.by_tick = 1;

@@ -33,6 +33,8 @@ struct strobe_batch {
     const struct strobe_note *notes;
     const struct strobe_zone_place *places; /* of the zones, with want_places; NULL: not known */
     uint64_t number; /* with want_places, of a zone of a fiber or a span: how many came before */
+    /* Of a zone of a fiber or a span: the event at which it was paired, by time and by the order in the file; of an open one, the first of its fiber or id. */
+    uint64_t place_tick, place_seq;
 };
 
 /* The index of a zone's location (STROBE_IDMAP_NONE: no record names it) and its id. */
@@ -55,6 +57,9 @@ struct strobe_walk {
     /* Sinks; an error other than STROBE_OK ends the walk and is its result. NULL: not wanted. */
     enum strobe_err (*zones)(void *context, const struct strobe_batch *batch);
     enum strobe_err (*happens)(void *context, const struct strobe_happening *happening);
+    /* Begins and ends of spans, of a process (index), in the order of the file, in place of spans; NULL: those are paired. `seq` as place_seq. */
+    enum strobe_err (*span_event)(void *context, uint32_t process, const struct strobe_loose *loose,
+                                  uint64_t seq);
     uint64_t
         kinds; /* that `happens` gets, bit per enum strobe_kind; CALLSTACK: events that have one */
     int (*is_over)(void *context); /* asked before each block; 1 ends the walk with LIMIT */

@@ -33,7 +33,8 @@
 #define QUIET_NS 96000000ull /* likewise, while nobody has a pool */
 #define QUIET_AFTER_NS \
     1000000000ull /* a command's first processes, and its end if it is short, are seen soon */
-#define CLOCK_RATE_NS 20000000ull /* between two clock points that give a rate */
+#define CLOCK_RATE_NS \
+    6000000ull /* between two clock points that give a rate: what is placed by them is as short */
 
 /* ---- states ---- */
 

@@ -46,10 +46,19 @@ static enum strobe_err take(void *context, const void *bytes, const void *beside
     return ++c->n == c->stop_at ? STROBE_ERR_END : STROBE_OK;
 }
 
+static int is_keyed; /* by half of the key: the other half is compared */
+
+static struct strobe_sort_key key_of(const void *bytes)
+{
+    struct record record;
+    memcpy(&record, bytes, sizeof record);
+    return (struct strobe_sort_key){record.key % 4096 / 2, (uint32_t)(record.key / 4096)};
+}
+
 static struct strobe_sort *fill(uint32_t n, uint64_t n_keys)
 {
-    struct strobe_sort_options options = {.record_bytes = sizeof(struct record),
-                                          .compare = compare};
+    struct strobe_sort_options options = {
+        .record_bytes = sizeof(struct record), .compare = compare, .key = is_keyed ? key_of : NULL};
     struct strobe_sort *sort;
     static char beside[100000];
     uint64_t random = 88172645463325252u;
@@ -97,6 +106,54 @@ static void more_runs_than_buffers_are_joined(void **state)
     check(900000, 100000, 65, 5000);
 }
 
+static void a_key_changes_nothing_but_the_time(void **state)
+{
+    (void)state;
+    is_keyed = 1;
+    check(1, 1, 0, 0);
+    check(255, 50, 0, 0);
+    check(5000, 100000, 0, 5);
+    check(5000, 1, 0, 5);
+    check(60000, 1000, 3, 80);
+    check(60000, 1ull << 40, 3, 80);
+    is_keyed = 0;
+}
+
+static enum strobe_err take_fixed(void *context, const void *bytes, const void *beside, size_t n)
+{
+    struct checking *c = context;
+    struct record record;
+    (void)beside;
+    memcpy(&record, bytes, sizeof record);
+    assert_int_equal(n, 0);
+    assert_true(!c->n || compare(&c->last, &record) <= 0);
+    c->last = record;
+    c->sum += record.number;
+    c->n++;
+    return STROBE_OK;
+}
+
+static void records_without_bytes_beside_them_have_no_heads(void **state)
+{
+    struct strobe_sort_options options = {
+        .record_bytes = sizeof(struct record), .compare = compare, .is_fixed = 1};
+    (void)state;
+    for (uint32_t n = 100; n <= 100000; n *= 1000) {
+        struct checking c = {0};
+        struct strobe_sort *sort;
+        assert_int_equal(strobe_sort_open(&options, &sort), STROBE_OK);
+        for (uint32_t i = 0; i < n; i++)
+            assert_int_equal(
+                strobe_sort_add(sort, &(struct record){i * 2654435761u % 1000, i}, NULL, 0),
+                STROBE_OK);
+        assert_int_equal(strobe_sort_all(sort, take_fixed, &c), STROBE_OK);
+        assert_int_equal(c.n, n);
+        assert_int_equal(c.sum, (uint64_t)n * (n - 1) / 2);
+        assert_int_equal(strobe_sort_n_runs(sort) > 0, n > 1000);
+        strobe_sort_close(sort);
+    }
+}
+
 static void an_error_of_the_taker_ends_it(void **state)
 {
     (void)state;
@@ -131,6 +188,8 @@ int main(void)
         cmocka_unit_test(few_records_stay_in_memory),
         cmocka_unit_test(many_records_come_in_order_through_the_file),
         cmocka_unit_test(more_runs_than_buffers_are_joined),
+        cmocka_unit_test(a_key_changes_nothing_but_the_time),
+        cmocka_unit_test(records_without_bytes_beside_them_have_no_heads),
         cmocka_unit_test(an_error_of_the_taker_ends_it),
         cmocka_unit_test(a_folder_that_is_not_there_is_an_error),
     };

@@ -69,6 +69,43 @@ static void rows_come_in_order_with_their_texts(void **state)
     strobe_rows_close(seen.rows);
 }
 
+static enum strobe_err refuse(void *context, const struct strobe_row *row)
+{
+    uint64_t *n = context;
+    (void)row;
+    return ++*n == 10 ? STROBE_ERR_BUSY : STROBE_OK;
+}
+
+static void many_rows_may_be_given_up_at_any_time(void **state)
+{
+    (void)state;
+    for (int is_sorted = 0; is_sorted < 2; is_sorted++) {
+        struct strobe_rows *rows;
+        uint64_t n = 0;
+        assert_int_equal(strobe_rows_open("/tmp", &rows), STROBE_OK);
+        for (uint64_t i = 0; i < N_ROWS; i++)
+            assert_int_equal(strobe_rows_add(rows, &(struct strobe_row){.group = 1, .value = i}),
+                             STROBE_OK);
+        if (is_sorted) {
+            assert_int_equal(strobe_rows_sorted(rows, refuse, &n), STROBE_ERR_BUSY);
+            assert_int_equal(n, 10);
+        }
+        strobe_rows_close(rows);
+    }
+}
+
+static void a_disk_that_fails_is_said_while_rows_are_added(void **state)
+{
+    struct strobe_rows *rows;
+    enum strobe_err err = STROBE_OK;
+    (void)state;
+    assert_int_equal(strobe_rows_open("/nowhere/at/all", &rows), STROBE_OK);
+    for (uint64_t i = 0; i < 4 * N_ROWS && !err; i++)
+        err = strobe_rows_add(rows, &(struct strobe_row){.group = 1, .value = i});
+    assert_int_equal(err, STROBE_ERR_NOTFOUND);
+    strobe_rows_close(rows);
+}
+
 static void a_text_that_is_too_long_is_refused(void **state)
 {
     (void)state;
@@ -88,6 +125,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_come_in_order_with_their_texts),
+        cmocka_unit_test(many_rows_may_be_given_up_at_any_time),
+        cmocka_unit_test(a_disk_that_fails_is_said_while_rows_are_added),
         cmocka_unit_test(a_text_that_is_too_long_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,14 +13,14 @@
 static enum strobe_err cut(const char *text, char out[256])
 {
     struct strobe_events_in *in;
-    const char *event;
-    size_t n, at = 0;
+    struct strobe_event_in event;
+    size_t at = 0;
     enum strobe_err err;
     assert_int_equal(strobe_events_in_over(text, strlen(text), &in), STROBE_OK);
-    while (!(err = strobe_events_in_next(in, &event, &n))) {
-        assert_true(at + n + 1 < 256);
-        memcpy(out + at, event, n);
-        at += n;
+    while (!(err = strobe_events_in_next(in, &event))) {
+        assert_true(at + event.text.n + 1 < 256);
+        memcpy(out + at, event.text.at, event.text.n);
+        at += event.text.n;
         out[at++] = '|';
     }
     out[at] = 0;

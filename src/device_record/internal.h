@@ -51,6 +51,7 @@ struct strobe_device_track {
     uint32_t n_table;
     uint64_t table_time; /* cycles of the core */
     bool has_table;
+    uint64_t latest;                                /* time that it sent, of its cycles; 0: none */
     uint64_t n_zones, n_marks, n_summed, n_dropped; /* since the device's last reset */
     uint64_t total_emitted,
         total_dropped;        /* as the device counts; emitted: UINT64_MAX if it does not */

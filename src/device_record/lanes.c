@@ -136,10 +136,11 @@ void strobe_device_lanes_core(struct strobe_device_trace *t,
 struct taking {
     struct strobe_device_trace *trace;
     struct strobe_device_track *lane;
-    uint32_t core, number; /* of the lane over all cores, from 1 */
-    int64_t offset;        /* from its cycles to common time */
-    uint64_t flow;         /* of the launch that is to be handed on */
-    const char *program;   /* borrowed: its name */
+    uint32_t core, number;       /* of the lane over all cores, from 1 */
+    int64_t offset;              /* from its cycles to common time */
+    uint64_t flow;               /* of the launch that is to be handed on */
+    const char *program;         /* borrowed: its name */
+    struct strobe_nest_zone sum; /* the first half of one; kind 0: none */
 };
 
 /* What the ids of the device's sites are. */
@@ -212,9 +213,34 @@ static void emit_mark(struct taking *taking, const struct strobe_nest_zone *mark
     strobe_build_zone_end(t->build, taking->lane->track, tick);
 }
 
+/* Zones that the device added up instead of sending them: one mark for all of a site. */
+static void emit_sum(struct taking *taking, const struct strobe_nest_zone *range, uint64_t tick)
+{
+    struct strobe_build *build = taking->trace->build;
+    struct strobe_build_track *track = taking->lane->track;
+    const struct strobe_nest_zone *sum = &taking->sum;
+    uint64_t count = sum->program, loc;
+    char text[96];
+    int n =
+        snprintf(text, sizeof text, "%" PRIu64 " zones, %" PRIu64 " cycles, least %u, greatest %u",
+                 count, sum->end, (uint32_t)range->end, (uint32_t)(range->end >> 32));
+    STROBE_ASSERT(sum->id == range->id && n > 0 && (size_t)n < sizeof text);
+    loc = strobe_device_loc(taking->trace, sum->id, STROBE_DEVICE_NAME_SUM);
+    strobe_build_zone_begin(build, track, tick, loc);
+    strobe_build_event(build, track, tick, STROBE_KIND_ZONE_VALUE, &count, NULL, 0);
+    strobe_build_event(build, track, tick, STROBE_KIND_ZONE_TEXT, NULL, text, (size_t)n);
+    strobe_build_zone_end(build, track, tick);
+}
+
 static void take_mark(void *context, const struct strobe_nest_zone *mark, uint64_t tick)
 {
-    emit_mark(context, mark, tick);
+    struct taking *taking = context;
+    if (mark->kind == STROBE_NEST_SUM)
+        taking->sum = *mark;
+    else if (mark->kind == STROBE_NEST_SUM_RANGE)
+        emit_sum(taking, mark, tick);
+    else
+        emit_mark(taking, mark, tick);
 }
 
 /* The way of nearly all that a device sends: a run goes to the encoder. */
@@ -341,6 +367,11 @@ static void relieve(struct strobe_device_trace *t, struct strobe_device_track *l
     advance(t, lane, core, risc, until, NULL, 0);
 }
 
+static void see_time(struct strobe_device_track *lane, uint64_t cycles)
+{
+    lane->latest = cycles > lane->latest ? cycles : lane->latest;
+}
+
 static void on_zones(void *context, const struct strobe_device_lane *at,
                      const struct strobe_device_zone *zones, size_t n_zones)
 {
@@ -354,6 +385,7 @@ static void on_zones(void *context, const struct strobe_device_lane *at,
         else
             lane->n_zones += n;
         done += n;
+        see_time(lane, zones[done - 1].end); /* they come in the order of their ends */
         relieve(t, lane, at->core, at->risc);
     }
     STROBE_ASSERT(zones || !n_zones);
@@ -374,6 +406,7 @@ static void add_mark(struct strobe_device_trace *t, const struct strobe_device_l
         return;
     }
     lane->n_marks++;
+    see_time(lane, mark->time);
     relieve(t, lane, at->core, at->risc);
 }
 
@@ -417,27 +450,42 @@ static void on_drop(void *context, const struct strobe_device_lane *at, uint32_t
         lane->n_dropped += count;
 }
 
-/* Zones that the device added up instead of sending them: one mark for all of a site. */
+/* The earliest time that something can have which comes from a lane now and has none of its own: behind all that came, and that was handed on. Of a lane
+ * that sent nothing: when its core's clock was read last. */
+static uint64_t time_now(const struct strobe_device_trace *t,
+                         const struct strobe_device_track *lane, uint32_t core)
+{
+    const struct strobe_device_axis *clock = &t->clock;
+    uint64_t time = lane->latest;
+    if (lane->has_table && lane->table_time > time)
+        time = lane->table_time;
+    if (lane->nest.out > time && lane->nest.out < UINT64_MAX - 1)
+        time = lane->nest.out;
+    if (time)
+        return time;
+    const struct strobe_device_core_clock *at =
+        core < clock->n_cores && clock->cores[core].band.is_there ? &clock->cores[core]
+                                                                  : &clock->own;
+    return at->band.is_there && at->band.cycles > 0 ? (uint64_t)at->band.cycles : 0;
+}
+
+/* It waits as the zones do that it stands behind. */
 static void on_sum(void *context, const struct strobe_device_lane *at,
                    const struct strobe_device_sum *sum)
 {
     struct strobe_device_trace *t = context;
     struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
-    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
-    uint64_t count = sum->count;
-    char text[96];
-    int n = snprintf(text, sizeof text, "%u zones, %" PRIu64 " cycles, least %u, greatest %u",
-                     sum->count, sum->sum, sum->min, sum->max);
-    if (!lane) {
-        strobe_device_lanes_refuse(t, count);
+    uint64_t time = lane ? time_now(t, lane, at->core) : 0;
+    struct strobe_nest_zone both[] = {
+        {time, sum->sum, sum->id, STROBE_NEST_SUM, sum->count},
+        {time, (uint64_t)sum->max << 32 | sum->min, sum->id, STROBE_NEST_SUM_RANGE, sum->program}};
+    if (!lane || strobe_nest_add(&lane->nest, both, 2)) {
+        strobe_device_lanes_refuse(t, sum->count);
         return;
     }
-    lane->n_summed += count;
-    strobe_build_zone_begin(t->build, lane->track, tick,
-                            strobe_device_loc(t, sum->id, STROBE_DEVICE_NAME_SUM));
-    strobe_build_event(t->build, lane->track, tick, STROBE_KIND_ZONE_VALUE, &count, NULL, 0);
-    strobe_build_event(t->build, lane->track, tick, STROBE_KIND_ZONE_TEXT, NULL, text, (size_t)n);
-    strobe_build_zone_end(t->build, lane->track, tick);
+    lane->n_summed += sum->count;
+    see_time(lane, time);
+    relieve(t, lane, at->core, at->risc);
 }
 
 static void on_open(void *context, const struct strobe_device_lane *at, uint64_t cycles,
@@ -561,6 +609,7 @@ static void end_lane(struct strobe_device_trace *t, uint32_t core, uint32_t risc
     t->n_late += lane->nest.n_late;
     lane->n_table = 0;
     lane->has_table = false;
+    lane->latest = 0;
     strobe_nest_free(&lane->nest);
 }
 

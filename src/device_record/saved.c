@@ -43,7 +43,7 @@ struct facts {
 
 struct track {
     uint32_t core, risc, n_waiting, n_stack, n_table, has_table;
-    uint64_t out, n_late, table_time, n_zones, n_marks, n_summed, n_dropped, total_emitted,
+    uint64_t out, n_late, table_time, latest, n_zones, n_marks, n_summed, n_dropped, total_emitted,
         total_dropped, n_resets, is_damaged, has_gap;
     struct strobe_build_saved_track build;
     struct strobe_nest_zone table[STROBE_DEVICE_TABLE];
@@ -127,6 +127,7 @@ static void put_track(struct strobe_out *out, const struct strobe_device_track *
                            .out = lane->nest.out,
                            .n_late = lane->nest.n_late,
                            .table_time = lane->table_time,
+                           .latest = lane->latest,
                            .n_zones = lane->n_zones,
                            .n_marks = lane->n_marks,
                            .n_summed = lane->n_summed,
@@ -349,6 +350,7 @@ static enum strobe_err load_track(struct strobe_device_trace *t, struct reader *
     lane->n_table = track->n_table;
     lane->has_table = track->has_table;
     lane->table_time = track->table_time;
+    lane->latest = track->latest;
     memcpy(lane->table, track->table, sizeof lane->table);
     lane->n_zones = track->n_zones;
     lane->n_marks = track->n_marks;

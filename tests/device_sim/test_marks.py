@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""test_marks.py BUILD: marks of a kernel, sums of zones and values, are in the trace where they were in time, with all that they had."""
+import collections
+import csv
+import io
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+STROBE, MARKS = BUILD / "bin" / "strobe", BUILD / "bin" / "device_marks"
+LIMIT_S = 100  # a hang's
+LAUNCHES, CORES = 5, 2
+ENVIRONMENT = {**os.environ, "STROBE_KERNEL_CACHE": str(BUILD / "kernels"), "STROBE_SIM_GRID_X": str(CORES), "STROBE_SIM_GRID_Y": "1",
+               "TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES": "1"}
+
+
+def strobe(*words):
+    return subprocess.run([STROBE, *words], check=True, capture_output=True, text=True, timeout=LIMIT_S).stdout
+
+
+def rows(trace, kind="zones"):
+    return list(csv.DictReader(io.StringIO(strobe("csv", "--kind", kind, trace))))
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.trace = self.folder / "marks.strobe"
+
+    def record(self, *words, **variables):
+        """What the recorder and the program said."""
+        done = subprocess.run([STROBE, "record", "--no-sample", "-o", self.trace, "--", MARKS, *words], capture_output=True, text=True, timeout=LIMIT_S,
+                              env={**ENVIRONMENT, **variables}, check=False)
+        self.assertTrue(self.trace.exists(), done.stderr)
+        return done.stderr
+
+
+class Sums(Case):
+    def test_they_stand_behind_the_zones_of_their_launch(self):
+        self.record(str(LAUNCHES), TT_METAL_PROFILER_SUM="1", TT_METAL_DEVICE_PROFILER="1")
+        last = {}
+        for row in rows(self.trace, "all"):
+            lane, time = (row["process"], row["thread"]), int(row["time_ns"] or 0)
+            self.assertGreaterEqual(time, last.get(lane, 0), row)
+            last[lane] = time
+        zones = [row for row in rows(self.trace) if row["thread"].endswith("BRISC")]
+        sums = [row for row in zones if row["name"].endswith(" sum (added up)")]
+        self.assertEqual([row["value"] for row in sums], ["4"] * (2 * LAUNCHES * CORES))
+        for core in {row["thread"] for row in zones}:
+            kernels = [int(row["start_ns"]) for row in zones if row["thread"] == core and row["name"] == "BRISC-KERNEL"]
+            found = [sum(begin <= int(row["start_ns"]) for begin in kernels) for row in sums if row["thread"] == core]
+            self.assertEqual(sorted(found), sorted(2 * list(range(1, LAUNCHES + 1))))
+
+    def test_the_exports_have_the_same_times(self):
+        self.record(str(LAUNCHES), TT_METAL_PROFILER_SUM="1", TT_METAL_DEVICE_PROFILER="1")
+
+        def times(trace):
+            return collections.Counter((row["thread"], row["name"], row["start_ns"], row["duration_ns"]) for row in rows(trace) if row["thread"].startswith("core"))
+
+        strobe("export", "--to", "perfetto", "-o", self.folder / "marks.pftrace", self.trace)
+        strobe("import", "-o", self.folder / "again.strobe", self.folder / "marks.pftrace")
+        self.assertEqual(times(self.folder / "again.strobe"), times(self.trace))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

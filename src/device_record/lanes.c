@@ -15,120 +15,7 @@
 #include "device/counter_names.h"
 #include "device_record/internal.h"
 
-enum {
-    FIRST_TID = 256, /* below it: tracks of the device itself */
-    ZONES = 256,     /* that a lane takes before it looks at how many wait */
-};
-
-/* ---- tracks ---- */
-
-static const char *risc_name(const struct strobe_device_trace *t,
-                             const struct strobe_device_core_facts *core, uint32_t risc,
-                             char out[24])
-{
-    static const char *const tensix[] = {"BRISC", "NCRISC", "TRISC_0", "TRISC_1", "TRISC_2"};
-    if (core->kind == STROBE_CORE_ETH)
-        return risc ? "ERISC_1" : "ERISC";
-    if (t->is_trace_only)
-        return "TENSIX_RISC_AGG";
-    if (t->n_riscs <= 5 && risc < 5)
-        return tensix[risc];
-    if (risc < 8)
-        snprintf(out, 24, "QUASAR_DM%u", risc);
-    else
-        snprintf(out, 24, "QUASAR_NEO%u_TRISC%u", (risc - 8) / 4, (risc - 8) % 4);
-    return out;
-}
-
-/* The core of an index, with facts of its own making where none came. NULL: no memory. */
-static struct strobe_device_place *core_of(struct strobe_device_trace *t, uint32_t index)
-{
-    if (index >= t->n_cores) {
-        uint32_t n = index < 64 ? 64 : index + index / 2 + 1;
-        struct strobe_device_place *more = strobe_array_resize(t->cores, n, sizeof *more);
-        if (!more)
-            return NULL;
-        memset(more + t->n_cores, 0, (n - t->n_cores) * sizeof *more);
-        t->cores = more;
-        t->n_cores = n;
-    }
-    STROBE_ASSERT(index < t->n_cores && t->cores);
-    return &t->cores[index];
-}
-
-static void describe_track(struct strobe_device_trace *t, struct strobe_device_track *lane,
-                           const struct strobe_device_core_facts *core, uint32_t risc)
-{
-    char text[64], buffer[24];
-    uint32_t x = core->core_yx & 0xffff, y = core->core_yx >> 16;
-    uint32_t logical_x = core->logical_yx & 0xffff, logical_y = core->logical_yx >> 16;
-    int n = snprintf(text, sizeof text, "core %u,%u %s%s", logical_x, logical_y,
-                     risc_name(t, core, risc, buffer), lane->n_resets ? ", after a reset" : "");
-    STROBE_ASSERT(lane->track && n > 0 && (size_t)n < sizeof text);
-    strobe_build_thread_name(t->build, lane->track, text, (size_t)n);
-    uint64_t numbers[] = {
-        strobe_build_track_id(lane->track), core->kind, x, y, logical_x, logical_y, risc};
-    strobe_build_record(t->build, STROBE_META_DEVICE_LANE, numbers, NULL, NULL);
-}
-
-/* A thread of the trace for a lane. False: over the budget; the lane keeps the one that it has. */
-static bool make_track(struct strobe_device_trace *t, struct strobe_device_track *lane,
-                       const struct strobe_device_place *core, uint32_t index, uint32_t risc)
-{
-    STROBE_ASSERT(risc < STROBE_DEVICE_RISCS &&
-                  STROBE_DEVICE_RISCS <= 32);               /* no two lanes have one id */
-    uint64_t tid = FIRST_TID + (uint64_t)index * 32 + risc; /* short: it is shown beside the name */
-    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
-    struct strobe_build_track *track =
-        strobe_build_thread(t->build, tid + ((uint64_t)lane->n_resets << 32), tick);
-    if (!track)
-        return false;
-    lane->track = track;
-    describe_track(t, lane, &core->facts, risc);
-    return true;
-}
-
-/* The track of a lane that made something; NULL: it has not. */
-static struct strobe_device_track *known_track(struct strobe_device_trace *t,
-                                               const struct strobe_device_lane *lane)
-{
-    bool is_core = lane->core < t->n_cores && lane->risc < STROBE_DEVICE_RISCS;
-    return is_core ? t->cores[lane->core].lanes[lane->risc] : NULL;
-}
-
-struct strobe_device_track *strobe_device_lanes_track(struct strobe_device_trace *t,
-                                                      const struct strobe_device_lane *lane)
-{
-    struct strobe_device_place *core = core_of(t, lane->core);
-    if (!core || lane->risc >= STROBE_DEVICE_RISCS)
-        return NULL;
-    if (core->lanes[lane->risc])
-        return core->lanes[lane->risc];
-    struct strobe_device_track *track = calloc(1, sizeof *track);
-    if (!track)
-        return NULL;
-    if (!core->has_facts)
-        core->facts = (struct strobe_device_core_facts){
-            .index = lane->core, .core_yx = lane->core_yx, .logical_yx = lane->core_yx};
-    if (!make_track(t, track, core, lane->core, lane->risc)) {
-        free(track);
-        return NULL;
-    }
-    STROBE_ASSERT(track->track && !core->lanes[lane->risc]);
-    core->lanes[lane->risc] = track;
-    t->n_lanes++;
-    return track;
-}
-
-void strobe_device_lanes_core(struct strobe_device_trace *t,
-                              const struct strobe_device_core_facts *facts)
-{
-    struct strobe_device_place *core = core_of(t, facts->index);
-    if (!core)
-        return;
-    core->facts = *facts;
-    core->has_facts = true;
-}
+enum { ZONES = 256 }; /* that a lane takes before it looks at how many wait */
 
 /* ---- from cycles to ticks ---- */
 
@@ -183,7 +70,7 @@ static void emit_counter(struct taking *taking, const struct strobe_nest_zone *m
 {
     struct strobe_device_trace *t = taking->trace;
     STROBE_ASSERT(taking->core < t->n_cores); /* its lane has a track */
-    const struct strobe_device_core_facts *core = &core_of(t, taking->core)->facts;
+    const struct strobe_device_core_facts *core = &t->cores[taking->core].facts;
     const char *counter = strobe_device_counter_name(mark->program);
     char name[96];
     int n = snprintf(name, sizeof name, "%s core %u,%u", counter ? counter : "counter",
@@ -393,15 +280,21 @@ static void on_zones(void *context, const struct strobe_device_lane *at,
         strobe_device_lanes_refuse(t, n_zones);
 }
 
+/* One record, and a mark for each of its values. */
 static void add_mark(struct strobe_device_trace *t, const struct strobe_device_lane *at,
                      const struct strobe_device_mark *mark, enum strobe_nest_kind kind)
 {
     struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
-    struct strobe_nest_zone one = {mark->time, mark->n_values ? mark->values[0] : 0, mark->id, kind,
-                                   mark->program};
-    if (mark->id == STROBE_ID_COUNTER && mark->n_values == 2)
-        one.program = (uint32_t)mark->values[1];
-    if (!lane || strobe_nest_add(&lane->nest, &one, 1)) {
+    bool is_counter = mark->id == STROBE_ID_COUNTER && mark->n_values == 2;
+    struct strobe_nest_zone all[STROBE_DATA_MAX_WORDS / 2];
+    uint32_t n = 0;
+    do {
+        all[n] = (struct strobe_nest_zone){mark->time, mark->n_values ? mark->values[n] : 0,
+                                           mark->id, kind, mark->program};
+    } while (++n < mark->n_values && n < STROBE_DATA_MAX_WORDS / 2 && !is_counter);
+    if (is_counter)
+        all[0].program = (uint32_t)mark->values[1];
+    if (!lane || strobe_nest_add(&lane->nest, all, n)) {
         strobe_device_lanes_refuse(t, 1);
         return;
     }
@@ -413,7 +306,7 @@ static void add_mark(struct strobe_device_trace *t, const struct strobe_device_l
 void strobe_device_lanes_add(struct strobe_device_trace *t, const struct strobe_device_lane *at,
                              const struct strobe_nest_zone *zones, uint32_t n_zones, uint64_t until)
 {
-    struct strobe_device_track *lane = known_track(t, at);
+    struct strobe_device_track *lane = strobe_device_lanes_known(t, at);
     STROBE_ASSERT(lane && lane->buffer);
     for (uint32_t done = 0; done < n_zones;) {
         uint32_t limit = lane_limit(t), n = n_zones - done < limit ? n_zones - done : limit;
@@ -493,7 +386,7 @@ static void on_open(void *context, const struct strobe_device_lane *at, uint64_t
 {
     struct strobe_device_trace *t = context;
     struct strobe_device_track *lane =
-        n_open ? strobe_device_lanes_track(t, at) : known_track(t, at);
+        n_open ? strobe_device_lanes_track(t, at) : strobe_device_lanes_known(t, at);
     if (!lane)
         return;
     if (lane->nest.n_waiting >= lane_limit(t))
@@ -555,7 +448,7 @@ static void on_total(void *context, const struct strobe_device_lane *at,
     struct strobe_device_trace *t = context;
     bool made_nothing = total->emitted == 0 && !total->dropped;
     struct strobe_device_track *lane =
-        made_nothing ? known_track(t, at) : strobe_device_lanes_track(t, at);
+        made_nothing ? strobe_device_lanes_known(t, at) : strobe_device_lanes_track(t, at);
     (void)is_bye; /* the last frame has the lanes of some cores, those before it the others' */
     if (!lane)
         return;
@@ -632,7 +525,7 @@ static void reset_lane(struct strobe_device_trace *t, uint32_t core, uint32_t ri
     if (!strobe_build_track_depth(lane->track))
         return;
     lane->n_resets++;
-    make_track(t, lane, &t->cores[core], core, risc);
+    strobe_device_lanes_new_track(t, lane, &t->cores[core], core, risc);
 }
 
 void strobe_device_lanes_reset(struct strobe_device_trace *t)
@@ -644,13 +537,6 @@ void strobe_device_lanes_reset(struct strobe_device_trace *t)
     strobe_build_note(t->build, "device %u was reset: its clocks began anew", t->options.device);
     strobe_device_note_skew(t); /* those of the epoch that ends */
     strobe_device_axis_reset(&t->clock);
-}
-
-const char *strobe_device_lanes_risc(const struct strobe_device_trace *t, uint32_t core,
-                                     uint32_t risc, char out[24])
-{
-    STROBE_ASSERT(core < t->n_cores);
-    return risc_name(t, &t->cores[core].facts, risc, out);
 }
 
 void strobe_device_lanes_end(struct strobe_device_trace *t)

@@ -68,5 +68,29 @@ class Sums(Case):
         self.assertEqual(times(self.folder / "again.strobe"), times(self.trace))
 
 
+class Values(Case):
+    def check(self, found):
+        """Pairs of name and value, in order."""
+        found = [pair for pair in found if pair[0] in ("one", "two")]
+        self.assertEqual(found, [("one", "101"), ("two", "202"), ("two", "201")] * (LAUNCHES * CORES))
+
+    def test_streaming(self):
+        said = self.record(str(LAUNCHES))
+        self.check([(row["name"], row["value"]) for row in rows(self.trace)])
+        self.assertIn("coverage 100.00 %", said)
+
+    def test_classic(self):
+        said = self.record(str(LAUNCHES), STROBE_DEVICE_MODE="classic")
+        self.check([(row["name"], row["value"]) for row in rows(self.trace)])
+        self.assertIn("coverage 100.00 %", said)
+
+    def test_imported(self):
+        done = subprocess.run([MARKS, str(LAUNCHES)], capture_output=True, text=True, timeout=LIMIT_S, check=False, env={
+            **ENVIRONMENT, "TT_METAL_DEVICE_PROFILER": "1", "TT_METAL_PROFILER_DIR": self.folder, "TT_METAL_PROFILER_DISABLE_DUMP_TO_FILES": "0"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        strobe("import", "-o", self.trace, self.folder / ".logs")
+        self.check([(row["name"], row["value"]) for row in rows(self.trace)])
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

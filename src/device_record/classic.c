@@ -161,6 +161,7 @@ void strobe_device_classic_take(void *context, const struct strobe_device_lane *
                                 const struct strobe_device_classic_words *words)
 {
     struct strobe_device_trace *t = context;
+    t->n_unread = 0;
     if (words->flags & STROBE_CLASSIC_TRACE_ONLY)
         name_replays(t);
     struct strobe_device_track *lane = strobe_device_lanes_track(t, at);

@@ -119,13 +119,31 @@ static void name_fixed_ids(struct strobe_device_trace *t)
 
 /* ---- what the device is ---- */
 
+/* Markers of classic buffers that the program never read. How many there were nobody knows: each launch made one at least. */
+static void note_unread(struct strobe_device_trace *t)
+{
+    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
+    if (!t->n_unread)
+        return;
+    strobe_build_note(t->build,
+                      "device %u: markers of %" PRIu64 " launches are missing: its classic buffers "
+                      "were not read behind them. Remedy: ReadDeviceProfiler or a close of the "
+                      "device before the program ends, or the streaming mode. The loss that is "
+                      "counted, one for each launch, is the least that it can be",
+                      t->options.device, t->n_unread);
+    strobe_build_lose(t->build, NULL, STROBE_LOSS_UNFINISHED, t->n_unread, tick);
+    t->n_unread = 0;
+}
+
 static void on_hello(void *context, const struct strobe_device_hello *hello)
 {
     struct strobe_device_trace *t = context;
     char title[96];
     const char *text = title;
-    if (t->has_hello && hello->epoch != t->epoch)
+    if (t->has_hello && hello->epoch != t->epoch) {
         strobe_device_lanes_reset(t);
+        note_unread(t);
+    }
     t->epoch = hello->epoch;
     if (t->has_hello)
         return;
@@ -263,6 +281,7 @@ static void on_launch(void *context, const struct strobe_device_launch *launch)
     struct strobe_device_trace *t = context;
     struct strobe_device_slot *slot = slot_of(t, launch->program);
     t->last_ns = launch->host_ns > t->last_ns ? launch->host_ns : t->last_ns;
+    t->n_unread += t->is_classic;
     uint32_t place = launch->flow ? take_place(t) : 0;
     STROBE_ASSERT(place <= t->n_flows && t->n_flows <= STROBE_DEVICE_FLOWS);
     if (!place) {
@@ -461,10 +480,12 @@ void strobe_device_trace_close(struct strobe_device_trace *t, uint64_t n_dropped
                           "device %u: %" PRIu64 " times frames found no room on their way to the "
                           "recorder: cores waited, or dropped and counted",
                           t->options.device, n_dropped);
-    if (!t->has_bye)
+    if (!t->has_bye) {
         strobe_build_note(t->build,
                           "device %u was not closed: its program, or the recording, ended before",
                           t->options.device);
+        note_unread(t);
+    }
     if (t->n_lost_flows)
         strobe_build_note(t->build,
                           "device %u: %" PRIu64 " launches are not joined to their kernels",

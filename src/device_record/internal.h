@@ -91,6 +91,7 @@ struct strobe_device_trace {
     uint64_t last_ns;                    /* the latest host time that the stream had */
     struct strobe_device_link link;      /* n_messages 0: none */
     uint64_t n_lost_flows, n_late, n_unmatched;
+    uint64_t n_unread; /* launches since its classic buffers were read last */
     uint64_t n_bad[STROBE_DEVICE_N_BAD];
 };
 

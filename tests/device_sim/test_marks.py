@@ -92,5 +92,22 @@ class Values(Case):
         self.check([(row["name"], row["value"]) for row in rows(self.trace)])
 
 
+class Unread(Case):
+    """Classic buffers of a program that ends without reading them."""
+
+    def test_it_is_said_and_counted(self):
+        for end in ("exit", "kill"):
+            self.record(str(LAUNCHES), end, STROBE_DEVICE_MODE="classic")
+            info = strobe("info", self.trace)
+            self.assertRegex(info, rf"device 0: markers of {LAUNCHES} launches are missing.*ReadDeviceProfiler")
+            self.assertRegex(info, rf"coverage: .* \+ {LAUNCHES} dropped\)")
+            self.trace.unlink()
+
+    def test_one_that_was_read_is_whole(self):
+        said = self.record(str(LAUNCHES), "read", STROBE_DEVICE_MODE="classic")
+        self.assertNotIn("are missing", strobe("info", self.trace))
+        self.assertIn("coverage 100.00 %", said)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

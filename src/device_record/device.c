@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "device/names.h"
 #include "device_record/internal.h"
+#include "file/records.h"
 
 enum { FIRST_RESERVED = 8187 };   /* units from here on are no translation units */
 #define NAMED ((uint64_t)1 << 63) /* of a location in the map of ids: it has its name */
@@ -151,6 +152,12 @@ static void on_hello(void *context, const struct strobe_device_hello *hello)
     memset(t->near, 0, sizeof t->near); /* of ids that may be another form's */
     t->is_classic = hello->mode == STROBE_MODE_CLASSIC;
     t->n_riscs = hello->n_riscs;
+    t->is_virtual = hello->flags & STROBE_HELLO_VIRTUAL;
+    if (t->is_virtual)
+        strobe_build_note(t->build,
+                          "device %u runs on a virtual clock: its times have no relation to the "
+                          "host's",
+                          t->options.device);
     if (!t->is_resumed)
         strobe_device_axis_init(&t->clock, &t->options.host, hello->frequency_khz);
     size_t n_title = (size_t)snprintf(title, sizeof title, "Device %u: %.*s %ux%u", hello->device,
@@ -186,7 +193,8 @@ void strobe_device_note_clock(struct strobe_device_trace *t)
     STROBE_ASSERT(t->clock.map.n_pieces);
     const struct strobe_clock_map_piece *piece = strobe_clock_map_last(&t->clock.map);
     uint64_t numbers[] = {strobe_build_proc(t->build), (uint64_t)piece->time, piece->tick,
-                          piece->mult, piece->error_ns};
+                          piece->mult,
+                          t->is_virtual ? STROBE_CLOCK_ERROR_UNKNOWN : piece->error_ns};
     strobe_build_record(t->build, STROBE_FACT_CLOCK_MAP, numbers, NULL, NULL);
 }
 

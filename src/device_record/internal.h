@@ -81,6 +81,7 @@ struct strobe_device_trace {
     uint32_t n_riscs, epoch;
     bool has_hello, has_bye, has_buffers;
     bool is_classic, is_trace_only;       /* ids are hashes; RISC 0 stands for its core */
+    bool is_virtual;                      /* what it takes for the host's time is made up too */
     struct strobe_nest_zone *items;       /* owned: what a CLASSIC frame had */
     struct strobe_device_marker *markers; /* owned: likewise */
     uint32_t n_items, items_room, markers_room;

@@ -19,7 +19,7 @@ struct head {
     uint64_t n_locs;
     uint32_t n_slots, n_flows, free_flow, n_clocks;
     uint32_t n_lanes, n_facts, n_tracks, n_riscs, epoch;
-    uint8_t has_hello, has_bye, has_buffers, same;
+    uint8_t has_hello, has_bye, has_buffers, is_virtual;
     uint64_t last_ns, n_lost_flows, n_late, n_unmatched;
     uint64_t n_bad[STROBE_DEVICE_N_BAD];
     uint64_t pools[STROBE_DEVICE_POOLS];
@@ -60,7 +60,7 @@ uint32_t strobe_device_trace_layout(void)
                       sizeof(struct facts),
                       sizeof(struct track),
                       sizeof(struct strobe_nest_zone)};
-    uint32_t layout = 2; /* counts changes that no size shows */
+    uint32_t layout = 3; /* counts changes that no size shows */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         layout = layout * 31 + (uint32_t)sizes[i];
     return layout;
@@ -159,6 +159,7 @@ static struct head head_of(const struct strobe_device_trace *t)
     head.has_hello = t->has_hello;
     head.has_bye = t->has_bye;
     head.has_buffers = t->has_buffers;
+    head.is_virtual = t->is_virtual;
     head.last_ns = t->last_ns;
     head.n_lost_flows = t->n_lost_flows;
     head.n_late = t->n_late;
@@ -374,6 +375,7 @@ static void load_head(struct strobe_device_trace *t, const struct head *head, bo
     t->has_bye = head->has_bye;
     t->last_ns = head->last_ns;
     t->is_resumed = head->has_hello;
+    t->is_virtual = head->is_virtual;
     if (!same_file)
         return;
     t->has_hello = head->has_hello;

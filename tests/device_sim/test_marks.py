@@ -3,6 +3,7 @@
 import collections
 import csv
 import io
+import json
 import os
 import pathlib
 import subprocess
@@ -107,6 +108,16 @@ class Unread(Case):
         said = self.record(str(LAUNCHES), "read", STROBE_DEVICE_MODE="classic")
         self.assertNotIn("are missing", strobe("info", self.trace))
         self.assertIn("coverage 100.00 %", said)
+
+
+class Virtual(Case):
+    def test_nothing_is_claimed_of_a_virtual_clock(self):
+        self.record(str(LAUNCHES), STROBE_SIM_CLOCK="virtual")
+        info = strobe("info", self.trace)
+        self.assertIn("device 0 runs on a virtual clock: its times have no relation to the host's", info)
+        self.assertIn("own clock, error not known", info)
+        clocks = [process["own_clock"] for process in json.loads(strobe("info", "--json", self.trace))["processes"] if "own_clock" in process]
+        self.assertEqual([(clock["error_ns"], clock["least_error_ns"]) for clock in clocks], [(None, None)])
 
 
 if __name__ == "__main__":

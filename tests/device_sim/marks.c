@@ -1,6 +1,7 @@
 /* marks.c - a program with one device whose kernel makes marks of each kind, for tests.
  *
- *   device_marks LAUNCHES [END]    END: exit, kill (without closing or reading the device), read (it is read, then as exit)
+ *   device_marks LAUNCHES [END]    END: exit, kill (without closing or reading the device), read (it is read, then as exit),
+ *                                  wide (the kernel is for one column of cores too many)
  *
  * SPDX-License-Identifier: MIT */
 #include <signal.h>
@@ -51,18 +52,20 @@ int main(int argc, char **argv)
     struct strobe_device_info info;
     struct strobe_device *device;
     struct strobe_program *program;
+    const char *how = argc > 2 ? argv[2] : "";
     uint32_t id;
     need(strobe_device_open(NULL, 0, &device), "open");
     strobe_device_describe(device, &info);
     struct strobe_device_kernel of = {
         .text = kernel, .name = "marks", .cores = {0, 0, info.grid_x - 1, info.grid_y - 1}};
+    of.cores.x1 += !strcmp(how, "wide");
     need(strobe_program_create(&program), "program");
     need(strobe_program_kernel(program, &of, &id), "kernel");
     for (int i = 0; i < n_launches; i++) {
         need(strobe_device_enqueue(device, program, NULL), "enqueue");
         need(strobe_device_finish(device), "finish");
     }
-    end(device, argc > 2 ? argv[2] : "");
+    end(device, how);
     strobe_program_free(program);
     return 0;
 }

@@ -58,6 +58,10 @@ class Sums(Case):
             found = [sum(begin <= int(row["start_ns"]) for begin in kernels) for row in sums if row["thread"] == core]
             self.assertEqual(sorted(found), sorted(2 * list(range(1, LAUNCHES + 1))))
 
+    def test_a_recorder_alone_will_do(self):
+        self.record("1", TT_METAL_PROFILER_SUM="1")
+        self.assertEqual([row["value"] for row in rows(self.trace) if row["name"] == "first sum (added up)"], ["4"] * CORES)
+
     def test_the_exports_have_the_same_times(self):
         self.record(str(LAUNCHES), TT_METAL_PROFILER_SUM="1", TT_METAL_DEVICE_PROFILER="1")
 
@@ -118,6 +122,21 @@ class Virtual(Case):
         self.assertIn("own clock, error not known", info)
         clocks = [process["own_clock"] for process in json.loads(strobe("info", "--json", self.trace))["processes"] if "own_clock" in process]
         self.assertEqual([(clock["error_ns"], clock["least_error_ns"]) for clock in clocks], [(None, None)])
+
+
+class Wrong(unittest.TestCase):
+    def run_marks(self, *words, **variables):
+        return subprocess.run([MARKS, *words], capture_output=True, text=True, timeout=LIMIT_S, env={**ENVIRONMENT, **variables}, check=False)
+
+    def test_a_word_that_a_variable_does_not_have(self):
+        for name, value, wanted in (("STROBE_DEVICE_POLICY", "drop", "block, drop-newest, drop-oldest or sum-only"), ("STROBE_DEVICE_MODE", "clasic", "classic or streaming"),
+                                    ("TT_METAL_DEVICE_PROFILER", "yes", "1 (on) or 0 (off)")):
+            done = self.run_marks("1", **{name: value})
+            self.assertEqual((done.returncode, done.stderr), (0, f"strobe: {name}={value} is not used: it wants {wanted}\n"))
+
+    def test_cores_outside_of_the_grid(self):
+        done = self.run_marks("1", "wide")
+        self.assertEqual((done.returncode, done.stderr), (1, "enqueue: invalid argument (a kernel is to run on cores 0,0 to 2,0: device 0 has cores 0,0 to 1,0)\n"))
 
 
 if __name__ == "__main__":

@@ -407,6 +407,8 @@ static void put_notes(struct writing *w)
     for (size_t i = 0; build && i < sizeof notes / sizeof notes[0]; i++)
         if (notes[i].n)
             strobe_build_note(build, "%" PRIu64 " %s", notes[i].n, notes[i].what);
+    if (build && r->out->n_set_aside)
+        strobe_build_lose(build, NULL, STROBE_LOSS_REFUSED, r->out->n_set_aside, w->first_tick);
     if (build && r->out->host_err)
         strobe_build_note(build, "the host's capture could not be read whole: %s",
                           strobe_err_text(r->out->host_err));

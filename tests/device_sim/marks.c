@@ -1,10 +1,12 @@
 /* marks.c - a program with one device whose kernel makes marks of each kind, for tests.
  *
  *   device_marks LAUNCHES [END]    END: exit, kill (without closing or reading the device), read (it is read, then as exit),
- *                                  wide (the kernel is for one column of cores too many)
+ *                                  wide (the kernel is for one column of cores too many), ask (a launch for
+ *                                  each line on stdin, one on stdout behind it)
  *
  * SPDX-License-Identifier: MIT */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,9 +63,12 @@ int main(int argc, char **argv)
     of.cores.x1 += !strcmp(how, "wide");
     need(strobe_program_create(&program), "program");
     need(strobe_program_kernel(program, &of, &id), "kernel");
-    for (int i = 0; i < n_launches; i++) {
+    bool asks = !strcmp(how, "ask");
+    for (int i = 0; asks ? getchar() != EOF : i < n_launches; i++) {
         need(strobe_device_enqueue(device, program, NULL), "enqueue");
         need(strobe_device_finish(device), "finish");
+        if (asks)
+            puts("ran"), fflush(stdout);
     }
     end(device, how);
     strobe_program_free(program);

@@ -9,6 +9,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -137,6 +138,34 @@ class Wrong(unittest.TestCase):
     def test_cores_outside_of_the_grid(self):
         done = self.run_marks("1", "wide")
         self.assertEqual((done.returncode, done.stderr), (1, "enqueue: invalid argument (a kernel is to run on cores 0,0 to 2,0: device 0 has cores 0,0 to 1,0)\n"))
+
+
+class Late(Case):
+    def test_a_recorder_that_finds_unmarked_kernels_says_so(self):
+        environment = {**ENVIRONMENT, "STROBE_DIR": str(self.folder / "session")}
+        with subprocess.Popen([MARKS, "0", "ask"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=environment) as program:
+            self.addCleanup(program.kill)
+
+            def launch():
+                program.stdin.write("\n")
+                program.stdin.flush()
+                self.assertEqual(program.stdout.readline(), "ran\n")
+
+            launch()
+            with subprocess.Popen([STROBE, "record", "-q", "--no-sample", "-o", self.trace, "--pid", str(program.pid)], env=environment) as recorder:
+                self.addCleanup(recorder.kill)
+                end = time.monotonic() + LIMIT_S
+                while time.monotonic() < end and not (self.trace.exists() and "EnqueueProgram" in self.said("csv")):
+                    launch()
+                    time.sleep(0.02)
+                program.stdin.close()
+                self.assertEqual(recorder.wait(LIMIT_S), 0)
+        told = [row["text"] for row in rows(self.trace, "messages")]
+        self.assertEqual(len(told), 1)
+        self.assertIn("device 0: its kernels are not marked", told[0])
+
+    def said(self, *words):
+        return subprocess.run([STROBE, *words, self.trace], capture_output=True, text=True, timeout=LIMIT_S, check=False).stdout
 
 
 if __name__ == "__main__":

@@ -402,6 +402,10 @@ enum {
 /* The frames below: word0 = STROBE_EXT_WORD(subtype, words that follow). Texts: a word with the number
  * of bytes, then the bytes, padded with 0 to whole words. */
 
+enum {
+    STROBE_HELLO_VIRTUAL = 1
+}; /* flags: its clock, and the host times of the stream, are virtual */
+
 /* HELLO: what the device is. First frame of a stream; may repeat. A new `epoch` means that the device
  * was reset: its clocks began again, lanes have no state, nothing else changed. */
 struct strobe_frame_hello {
@@ -410,7 +414,7 @@ struct strobe_frame_hello {
     uint32_t grid_x, grid_y, n_riscs, mode, policy, epoch;
     uint32_t pid;                   /* of the host process */
     uint32_t start_low, start_high; /* host CLOCK_MONOTONIC ns at which the stream began */
-    uint32_t flags, reserved;       /* flags: bit 0 virtual clock */
+    uint32_t flags, reserved;       /* flags: STROBE_HELLO_… */
 };
 STROBE_WORD_AT(strobe_frame_hello, frequency_khz, 4);
 STROBE_WORD_AT(strobe_frame_hello, epoch, 10);

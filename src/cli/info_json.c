@@ -6,6 +6,7 @@
 #include "base/json_write.h"
 #include "cli/info.h"
 #include "cli/input.h"
+#include "file/records.h"
 #include "query/host_rows.h"
 
 typedef struct strobe_json_writer json_t;
@@ -132,8 +133,13 @@ static void put_own_clock(json_t *json, const struct strobe_trace *trace, uint32
         return;
     strobe_json_write_open(json, "own_clock", '{');
     strobe_json_write_u(json, "pieces", n_pieces);
-    strobe_json_write_u(json, "error_ns", errors.most_ns);
-    strobe_json_write_u(json, "least_error_ns", errors.least_ns);
+    if (errors.most_ns >= STROBE_CLOCK_ERROR_UNKNOWN) {
+        strobe_json_write_null(json, "error_ns");
+        strobe_json_write_null(json, "least_error_ns");
+    } else {
+        strobe_json_write_u(json, "error_ns", errors.most_ns);
+        strobe_json_write_u(json, "least_error_ns", errors.least_ns);
+    }
     strobe_json_write_close(json, '}');
 }
 

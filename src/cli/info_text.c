@@ -6,6 +6,7 @@
 
 #include "cli/info.h"
 #include "cli/input.h"
+#include "file/records.h"
 #include "query/host_rows.h"
 #include "query/placing.h"
 
@@ -221,7 +222,10 @@ static void put_own_clock(struct strobe_out *out, const struct strobe_trace *tra
     struct strobe_own_errors errors;
     char least[32], most[32];
     uint32_t n_pieces = strobe_trace_own_errors(trace, process, &errors);
-    if (n_pieces)
+    if (n_pieces && errors.most_ns >= STROBE_CLOCK_ERROR_UNKNOWN)
+        strobe_out_format(out, "    own clock, error not known, %u %s of its map\n", n_pieces,
+                          n_pieces == 1 ? "piece" : "pieces");
+    else if (n_pieces)
         strobe_out_format(out,
                           "    own clock, error %s at the best, %s at most, %u %s of its map\n",
                           strobe_number_show_ns(errors.least_ns, least),

@@ -123,8 +123,37 @@ static void read_sim(struct strobe_device_options *options)
         refuse("STROBE_SIM_CLOCK", clock, "the word virtual");
 }
 
-/* What is recorded besides zones. All but two need the profiler to be on. */
-static void read_record(struct strobe_device_options *options, int on)
+/* A variable that is a word: the place of its value among `words`, which end with NULL; -1: it is not set, or none of them, which is said. */
+static int read_word(const char *name, const char *const *words)
+{
+    const char *value = getenv(name);
+    char wanted[96] = "";
+    if (!value || !*value)
+        return -1;
+    for (int i = 0; words[i]; i++) {
+        if (!strcmp(value, words[i]))
+            return i;
+        size_t n = strlen(wanted);
+        snprintf(wanted + n, sizeof wanted - n, "%s%s",
+                 !i             ? ""
+                 : words[i + 1] ? ", "
+                                : " or ",
+                 words[i]);
+    }
+    refuse(name, value, wanted);
+    return -1;
+}
+
+/* One that is on or off, and has a third meaning where it is not set. */
+static void check_switch(const char *name)
+{
+    const char *value = getenv(name);
+    if (value && *value && *value != '0' && *value != '1')
+        refuse(name, value, "1 (on) or 0 (off)");
+}
+
+/* What is recorded besides zones. All but two need the profiler to be on, or (`recorded`) a recorder; what changes the mode or is about files needs the profiler. */
+static void read_record(struct strobe_device_options *options, int on, int recorded)
 {
     static const struct {
         const char *name;
@@ -137,8 +166,10 @@ static void read_record(struct strobe_device_options *options, int on)
                {"TT_METAL_PROFILER_SYNC", STROBE_DEVICE_RECORD_CLOCKS},
                {"TT_METAL_STREAMING_PROFILER_SYNC_EVENTS", STROBE_DEVICE_RECORD_SYNC},
                {"STROBE_DEVICE_FIRMWARE", STROBE_DEVICE_RECORD_FIRMWARE}};
+    const uint32_t of_profiler = STROBE_DEVICE_RECORD_TRACE_ONLY | STROBE_DEVICE_RECORD_ACCUMULATE |
+                                 STROBE_DEVICE_RECORD_MID_RUN;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (on && is_on(all[i].name))
+        if ((on || (recorded && !(all[i].bit & of_profiler))) && is_on(all[i].name))
             options->record |= all[i].bit;
     if (is_on("TT_METAL_DEVICE_PROFILER_NOC_EVENTS"))
         options->record |= STROBE_DEVICE_RECORD_NOC;
@@ -224,24 +255,26 @@ enum strobe_device_result strobe_device_options_init(struct strobe_device_option
     set_defaults(options);
     read_backend(options);
     read_sim(options);
-    const char *mode = getenv("STROBE_DEVICE_MODE"), *policy = getenv("STROBE_DEVICE_POLICY");
-    int streaming_asked =
-        is_on("TT_METAL_STREAMING_PROFILER") || (mode && strcmp(mode, "streaming") == 0);
-    int classic_asked = mode && strcmp(mode, "classic") == 0;
+    static const char *const modes[] = {"classic", "streaming", NULL};
+    static const char *const policies[] = {"block", "drop-newest", "drop-oldest", "sum-only", NULL};
+    int mode = read_word("STROBE_DEVICE_MODE", modes);
+    int policy = read_word("STROBE_DEVICE_POLICY", policies), recorded = is_recorded();
+    int streaming_asked = is_on("TT_METAL_STREAMING_PROFILER") || mode == 1;
+    int classic_asked = mode == 0;
+    check_switch("TT_METAL_DEVICE_PROFILER");
+    check_switch("TT_METAL_STREAMING_PROFILER");
     int on = is_on("TT_METAL_DEVICE_PROFILER") || streaming_asked || classic_asked;
-    read_record(options, on);
+    read_record(options, on, recorded);
     on |= options->record & STROBE_DEVICE_RECORD_NOC || options->perf_counters;
     if (on)
         read_files(options);
-    if (on || is_recorded()) {
+    if (on || recorded) {
         uint32_t needs_classic =
             options->record & (STROBE_DEVICE_RECORD_ACCUMULATE | STROBE_DEVICE_RECORD_TRACE_ONLY);
         options->mode = classic_asked || needs_classic ? STROBE_DEVICE_MODE_CLASSIC
                                                        : STROBE_DEVICE_MODE_STREAMING;
     }
-    static const char *const policies[] = {"block", "drop-newest", "drop-oldest", "sum-only"};
-    for (int i = 0; policy && i < 4; i++)
-        if (strcmp(policy, policies[i]) == 0)
-            options->policy = (enum strobe_device_full)i;
+    if (policy >= 0)
+        options->policy = (enum strobe_device_full)policy;
     return check_conflicts(options, classic_asked, streaming_asked);
 }

@@ -189,10 +189,11 @@ void strobe_frames_hello(struct strobe_device *device)
                                        .epoch = device->epoch,
                                        .pid = (uint32_t)getpid(),
                                        .start_low = low(ns),
-                                       .start_high = high(ns),
-                                       .flags = options->clock == STROBE_DEVICE_CLOCK_VIRTUAL};
-    if (options->clock == STROBE_DEVICE_CLOCK_VIRTUAL)
+                                       .start_high = high(ns)};
+    if (options->clock == STROBE_DEVICE_CLOCK_VIRTUAL) {
+        hello.flags = STROBE_HELLO_VIRTUAL;
         hello.pid = 0; /* the same in every run */
+    }
     memcpy(device->frame, &hello, sizeof hello);
     send(device,
          put_text(device->frame, sizeof hello / 4, device->backend->name,

@@ -339,6 +339,7 @@ enum strobe_device_result strobe_device_enqueue(struct strobe_device *device,
                                                 const struct strobe_launch *launch)
 {
     STROBE_SCOPE("EnqueueProgram");
+    strobe_host_tell_unmarked(device);
     struct strobe_device_job *job = NULL;
     enum strobe_device_result result = strobe_program_job(program, device, &job);
     if (result)

@@ -75,6 +75,7 @@ struct strobe_device {
         *kept_path; /* owned: of the stream that is kept while there are no files yet; NULL: none */
     int kept_fd;    /* -1: none */
     uint64_t n_flows;                        /* atomic */
+    uint32_t told_unmarked;                  /* atomic: see strobe_host_tell_unmarked */
     uint64_t number;                         /* no two devices of a process have the same */
     uint32_t n_cores, epoch, firmware_named; /* firmware_named: epoch + 1 */
     uint64_t sequence, clocks_read_ns;
@@ -148,6 +149,8 @@ void strobe_host_queue_close(struct strobe_host_queue *queue);
 /* ---- recorded.c: the recorder of this program's session ---- */
 
 bool strobe_host_is_recorded(void);
+/* A launch on a device whose kernels have no markers, while a recorder is there: once, a message in its trace. */
+void strobe_host_tell_unmarked(struct strobe_device *device);
 /* A way to it, as the first listener; nothing happens where the program takes part in no session. */
 void strobe_host_record_open(struct strobe_device *device);
 void strobe_host_record_close(struct strobe_device *device);

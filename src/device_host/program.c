@@ -321,6 +321,22 @@ static enum strobe_device_result place_rings(struct strobe_device_job *job,
                      (unsigned long long)at, (unsigned long long)end);
 }
 
+/* Ethernet cores are no part of the grid. */
+static enum strobe_device_result check_cores(const struct strobe_device_kernel *kernel,
+                                             const struct strobe_device *device)
+{
+    const struct strobe_device_options *options = &device->setup.options;
+    const struct strobe_device_cores *cores = &kernel->cores;
+    if (kernel->risc == STROBE_DEVICE_ERISC ||
+        (cores->x1 < options->grid_x && cores->y1 < options->grid_y))
+        return STROBE_DEVICE_OK;
+    return strobe_host_fail(STROBE_DEVICE_INVALID,
+                            "a kernel is to run on cores %u,%u to %u,%u: device %u has cores 0,0 "
+                            "to %u,%u",
+                            cores->x0, cores->y0, cores->x1, cores->y1, device->setup.index,
+                            options->grid_x - 1, options->grid_y - 1);
+}
+
 static enum strobe_device_result build_kernels(const struct strobe_program *program,
                                                struct strobe_device *device,
                                                struct strobe_device_job *job)
@@ -329,6 +345,9 @@ static enum strobe_device_result build_kernels(const struct strobe_program *prog
     for (uint32_t i = 0; i < program->n_kernels; i++) {
         const struct strobe_device_kernel *kernel = &program->kernels[i].is;
         uint32_t n = kernel->risc == STROBE_DEVICE_COMPUTE ? 3 : 1;
+        enum strobe_device_result result = check_cores(kernel, device);
+        if (result)
+            return result;
         job->kernels[i] = (struct strobe_job_kernel){.cores = kernel->cores, .risc = kernel->risc};
         job->n_kernels = i + 1;
         for (uint32_t j = 0; j < n; j++) {

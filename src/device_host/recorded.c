@@ -1,10 +1,12 @@
 /* recorded.c - the way of a device's stream to the recorder of this program's session: a listener like others, and flows from the
  * thread that launches to the kernels. Thread: the worker, but for strobe_host_flow.  SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "device_host/internal.h"
 #include "ring/alive.h"
 #include "strobe/facade.h"
+#include "strobe/strobe.h"
 
 static bool session_is_recorded(const char *folder)
 {
@@ -111,6 +113,25 @@ void strobe_host_record_end(struct strobe_device *device)
 void strobe_host_record_close(struct strobe_device *device)
 {
     strobe_device_fifo_close(&device->fifo);
+}
+
+/* Kernels were built when the device was opened: markers can't come later. Who said that there be none knows. */
+void strobe_host_tell_unmarked(struct strobe_device *device)
+{
+    const char *said;
+    char text[256];
+    if (device->setup.options.mode != STROBE_DEVICE_MODE_OFF ||
+        !strobe_gate_is_open(strobe_gate_now) ||
+        __atomic_exchange_n(&device->told_unmarked, 1, __ATOMIC_RELAXED) ||
+        ((said = getenv("TT_METAL_DEVICE_PROFILER")) && *said == '0'))
+        return;
+    int n =
+        snprintf(text, sizeof text,
+                 "device %u: its kernels are not marked, since the profiler was off when it was "
+                 "opened. Remedy: start the program under strobe record, or with "
+                 "TT_METAL_DEVICE_PROFILER=1",
+                 device->setup.index);
+    strobe_message(STROBE_WARNING, 0, text, (size_t)n);
 }
 
 uint64_t strobe_host_flow(struct strobe_device *device)

@@ -23,8 +23,11 @@ enum {
     STROBE_LOG_TIME_BITS = 53, /* 104 days at 1 GHz; at 1 MHz still no overflow of ns */
 };
 
+#define STROBE_LOG_VALUES "{\"values\":[" /* how the meta data of such data begins */
+
 /* A row's `name`: bits 0-31 run host id, 32-48 zone of the log, 49-63 trace counter. `kind`: bits 0-2 type, 3-18 timer id,
- * 19-31 trace id + 1. `value`: data. The text is the meta data, of counters alone. */
+ * 19-31 trace id + 1. `value`: data. The text is the meta data, of counters and of data with
+ * further values alone. */
 static inline uint64_t strobe_log_reading_name(uint64_t run, uint32_t zone, int64_t counter)
 {
     uint64_t replay = counter > 0 && counter < 1 << 15 ? (uint64_t)counter : 0;

@@ -81,6 +81,17 @@ static void note_op(struct strobe_log_reading *r, uint64_t run, uint64_t time)
         *first = time + 1;
 }
 
+/* Whether what a marker's meta data says is needed. */
+static bool has_meta(const struct strobe_report_marker *marker)
+{
+    if (!marker->meta.len || marker->meta.len >= 4096)
+        return false;
+    return marker->timer == STROBE_REPORT_COUNTER_TIMER ||
+           (marker->zone->type == STROBE_REPORT_TS_DATA &&
+            marker->meta.len > strlen(STROBE_LOG_VALUES) &&
+            !memcmp(marker->meta.at, STROBE_LOG_VALUES, strlen(STROBE_LOG_VALUES)));
+}
+
 static bool take(void *context, const struct strobe_report_marker *marker)
 {
     struct strobe_log_reading *r = context;
@@ -99,7 +110,7 @@ static bool take(void *context, const struct strobe_report_marker *marker)
         .value = marker->data,
         .name = strobe_log_reading_name(marker->run, zone, marker->counter),
         .kind = strobe_log_reading_kind(marker->zone->type, marker->timer, marker->trace)};
-    if (marker->timer == STROBE_REPORT_COUNTER_TIMER && marker->meta.len && marker->meta.len < 4096)
+    if (has_meta(marker))
         r->err = strobe_rows_put_text(r->rows, marker->meta.at, (uint32_t)marker->meta.len, &row);
     device->first = marker->time < device->first ? marker->time : device->first;
     device->last = marker->time > device->last ? marker->time : device->last;

@@ -285,15 +285,42 @@ static void put_end(struct writing *w, uint64_t site, uint64_t tick)
     w->depth = at - 1;
 }
 
-static void put_mark(struct writing *w, const struct strobe_row *row, uint32_t index, uint64_t tick)
+static void put_value(struct writing *w, uint64_t loc, const uint64_t *value, uint64_t tick)
 {
     struct strobe_build *build = w->device->build;
-    uint64_t value =
-        row->kind >> 3 == STROBE_REPORT_COUNTER_TIMER ? row->value & UINT32_MAX : row->value;
-    strobe_build_zone_begin(build, w->track, tick, loc_of(w, row, index));
-    if ((row->kind & 7) != STROBE_REPORT_TS_EVENT)
-        strobe_build_event(build, w->track, tick, STROBE_KIND_ZONE_VALUE, &value, NULL, 0);
+    strobe_build_zone_begin(build, w->track, tick, loc);
+    if (value)
+        strobe_build_event(build, w->track, tick, STROBE_KIND_ZONE_VALUE, value, NULL, 0);
     strobe_build_zone_end(build, w->track, tick);
+}
+
+/* Data has a mark for each of its values; the further ones are in the meta data. */
+static void put_more_values(struct writing *w, const struct strobe_row *row, uint64_t loc,
+                            uint64_t tick)
+{
+    const char *at = strobe_rows_text(w->r->rows, row), *end = at ? at + row->n_text : NULL;
+    uint64_t value;
+    if (!at)
+        return;
+    for (at += strlen(STROBE_LOG_VALUES); at < end; at++) {
+        size_t n = 0;
+        while (at + n < end && at[n] >= '0' && at[n] <= '9')
+            n++;
+        if (!strobe_report_span_uint((struct strobe_report_span){at, n}, &value))
+            return;
+        put_value(w, loc, &value, tick);
+        at += n;
+    }
+}
+
+static void put_mark(struct writing *w, const struct strobe_row *row, uint32_t index, uint64_t tick)
+{
+    bool is_counter = row->kind >> 3 == STROBE_REPORT_COUNTER_TIMER;
+    uint64_t value = is_counter ? row->value & UINT32_MAX : row->value;
+    uint64_t loc = loc_of(w, row, index);
+    put_value(w, loc, (row->kind & 7) != STROBE_REPORT_TS_EVENT ? &value : NULL, tick);
+    if (row->n_text && (row->kind >> 3 & 0xffff) != STROBE_REPORT_COUNTER_TIMER)
+        put_more_values(w, row, loc, tick);
     w->r->out->n_marks++;
 }
 
@@ -380,6 +407,8 @@ static void put_notes(struct writing *w)
     for (size_t i = 0; build && i < sizeof notes / sizeof notes[0]; i++)
         if (notes[i].n)
             strobe_build_note(build, "%" PRIu64 " %s", notes[i].n, notes[i].what);
+    if (build && r->out->n_set_aside)
+        strobe_build_lose(build, NULL, STROBE_LOSS_REFUSED, r->out->n_set_aside, w->first_tick);
     if (build && r->out->host_err)
         strobe_build_note(build, "the host's capture could not be read whole: %s",
                           strobe_err_text(r->out->host_err));

@@ -50,7 +50,8 @@ static void take_zones(struct strobe_device_trace *t, struct strobe_device_track
     }
 }
 
-static void take_marks(struct strobe_device_trace *t,
+/* Nobody asks for the program of a mark: its place in the buffer is there. */
+static void take_marks(struct strobe_device_trace *t, struct strobe_device_track *lane,
                        const struct strobe_device_classic_words *words)
 {
     uint64_t n_bad = 0; /* the zones' reader has counted them */
@@ -60,15 +61,24 @@ static void take_marks(struct strobe_device_trace *t,
     for (size_t i = 0; i < n; i++) {
         const struct strobe_device_marker *marker = &t->markers[i];
         bool is_event = marker->packet == STROBE_CP_EVENT;
-        struct strobe_nest_zone *item = marker->packet <= STROBE_CP_ZONE_END ? NULL : new_item(t);
-        if (item)
-            *item = (struct strobe_nest_zone){marker->time, marker->data, marker->id,
-                                              is_event ? STROBE_NEST_EVENT : STROBE_NEST_DATA,
-                                              marker->program};
+        uint64_t values[] = {marker->data, marker->data_two};
+        uint32_t n_values = marker->packet == STROBE_CP_DATA_16 ? 2 : 1;
+        for (uint32_t k = 0; k < n_values && marker->packet > STROBE_CP_ZONE_END; k++) {
+            struct strobe_nest_zone *item = new_item(t);
+            if (!item)
+                continue;
+            *item =
+                (struct strobe_nest_zone){.start = marker->time,
+                                          .end = values[k],
+                                          .id = marker->id,
+                                          .kind = is_event ? STROBE_NEST_EVENT : STROBE_NEST_DATA,
+                                          .program = t->n_items};
+            lane->n_marks += !k; /* a record, however many values it has */
+        }
     }
 }
 
-/* By begin; a parent before what begins with it. */
+/* By begin; a parent before what begins with it; marks as they were in the buffer. */
 static int by_start(const void *left, const void *right)
 {
     const struct strobe_nest_zone *a = left, *b = right;
@@ -76,6 +86,8 @@ static int by_start(const void *left, const void *right)
         return a->start < b->start ? -1 : 1;
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
+    if (a->kind)
+        return a->program < b->program ? -1 : a->program > b->program;
     return a->end > b->end ? -1 : a->end < b->end;
 }
 
@@ -149,6 +161,7 @@ void strobe_device_classic_take(void *context, const struct strobe_device_lane *
                                 const struct strobe_device_classic_words *words)
 {
     struct strobe_device_trace *t = context;
+    t->n_unread = 0;
     if (words->flags & STROBE_CLASSIC_TRACE_ONLY)
         name_replays(t);
     struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
@@ -167,13 +180,12 @@ void strobe_device_classic_take(void *context, const struct strobe_device_lane *
     uint64_t last = lane->table_time;
     t->n_items = 0;
     take_zones(t, lane, words);
-    take_marks(t, words);
+    take_marks(t, lane, words);
     put_in_order(t, lane);
     if (t->is_trace_only)
         rename_replays(t);
     for (uint32_t i = 0; i < t->n_items; i++) {
         uint64_t end = t->items[i].kind ? t->items[i].start : t->items[i].end;
-        lane->n_marks += t->items[i].kind != 0;
         last = end > last ? end : last;
     }
     strobe_device_lanes_add(t, at, t->items, t->n_items, last);

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "device/names.h"
 #include "device_record/internal.h"
+#include "file/records.h"
 
 enum { FIRST_RESERVED = 8187 };   /* units from here on are no translation units */
 #define NAMED ((uint64_t)1 << 63) /* of a location in the map of ids: it has its name */
@@ -119,13 +120,31 @@ static void name_fixed_ids(struct strobe_device_trace *t)
 
 /* ---- what the device is ---- */
 
+/* Markers of classic buffers that the program never read. How many there were nobody knows: each launch made one at least. */
+static void note_unread(struct strobe_device_trace *t)
+{
+    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
+    if (!t->n_unread)
+        return;
+    strobe_build_note(t->build,
+                      "device %u: markers of %" PRIu64 " launches are missing: its classic buffers "
+                      "were not read behind them. Remedy: ReadDeviceProfiler or a close of the "
+                      "device before the program ends, or the streaming mode. The loss that is "
+                      "counted, one for each launch, is the least that it can be",
+                      t->options.device, t->n_unread);
+    strobe_build_lose(t->build, NULL, STROBE_LOSS_UNFINISHED, t->n_unread, tick);
+    t->n_unread = 0;
+}
+
 static void on_hello(void *context, const struct strobe_device_hello *hello)
 {
     struct strobe_device_trace *t = context;
     char title[96];
     const char *text = title;
-    if (t->has_hello && hello->epoch != t->epoch)
+    if (t->has_hello && hello->epoch != t->epoch) {
         strobe_device_lanes_reset(t);
+        note_unread(t);
+    }
     t->epoch = hello->epoch;
     if (t->has_hello)
         return;
@@ -133,6 +152,12 @@ static void on_hello(void *context, const struct strobe_device_hello *hello)
     memset(t->near, 0, sizeof t->near); /* of ids that may be another form's */
     t->is_classic = hello->mode == STROBE_MODE_CLASSIC;
     t->n_riscs = hello->n_riscs;
+    t->is_virtual = hello->flags & STROBE_HELLO_VIRTUAL;
+    if (t->is_virtual)
+        strobe_build_note(t->build,
+                          "device %u runs on a virtual clock: its times have no relation to the "
+                          "host's",
+                          t->options.device);
     if (!t->is_resumed)
         strobe_device_axis_init(&t->clock, &t->options.host, hello->frequency_khz);
     size_t n_title = (size_t)snprintf(title, sizeof title, "Device %u: %.*s %ux%u", hello->device,
@@ -168,7 +193,8 @@ void strobe_device_note_clock(struct strobe_device_trace *t)
     STROBE_ASSERT(t->clock.map.n_pieces);
     const struct strobe_clock_map_piece *piece = strobe_clock_map_last(&t->clock.map);
     uint64_t numbers[] = {strobe_build_proc(t->build), (uint64_t)piece->time, piece->tick,
-                          piece->mult, piece->error_ns};
+                          piece->mult,
+                          t->is_virtual ? STROBE_CLOCK_ERROR_UNKNOWN : piece->error_ns};
     strobe_build_record(t->build, STROBE_FACT_CLOCK_MAP, numbers, NULL, NULL);
 }
 
@@ -263,6 +289,7 @@ static void on_launch(void *context, const struct strobe_device_launch *launch)
     struct strobe_device_trace *t = context;
     struct strobe_device_slot *slot = slot_of(t, launch->program);
     t->last_ns = launch->host_ns > t->last_ns ? launch->host_ns : t->last_ns;
+    t->n_unread += t->is_classic;
     uint32_t place = launch->flow ? take_place(t) : 0;
     STROBE_ASSERT(place <= t->n_flows && t->n_flows <= STROBE_DEVICE_FLOWS);
     if (!place) {
@@ -461,10 +488,12 @@ void strobe_device_trace_close(struct strobe_device_trace *t, uint64_t n_dropped
                           "device %u: %" PRIu64 " times frames found no room on their way to the "
                           "recorder: cores waited, or dropped and counted",
                           t->options.device, n_dropped);
-    if (!t->has_bye)
+    if (!t->has_bye) {
         strobe_build_note(t->build,
                           "device %u was not closed: its program, or the recording, ended before",
                           t->options.device);
+        note_unread(t);
+    }
     if (t->n_lost_flows)
         strobe_build_note(t->build,
                           "device %u: %" PRIu64 " launches are not joined to their kernels",

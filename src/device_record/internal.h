@@ -51,6 +51,7 @@ struct strobe_device_track {
     uint32_t n_table;
     uint64_t table_time; /* cycles of the core */
     bool has_table;
+    uint64_t latest;                                /* time that it sent, of its cycles; 0: none */
     uint64_t n_zones, n_marks, n_summed, n_dropped; /* since the device's last reset */
     uint64_t total_emitted,
         total_dropped;        /* as the device counts; emitted: UINT64_MAX if it does not */
@@ -80,6 +81,7 @@ struct strobe_device_trace {
     uint32_t n_riscs, epoch;
     bool has_hello, has_bye, has_buffers;
     bool is_classic, is_trace_only;       /* ids are hashes; RISC 0 stands for its core */
+    bool is_virtual;                      /* what it takes for the host's time is made up too */
     struct strobe_nest_zone *items;       /* owned: what a CLASSIC frame had */
     struct strobe_device_marker *markers; /* owned: likewise */
     uint32_t n_items, items_room, markers_room;
@@ -90,6 +92,7 @@ struct strobe_device_trace {
     uint64_t last_ns;                    /* the latest host time that the stream had */
     struct strobe_device_link link;      /* n_messages 0: none */
     uint64_t n_lost_flows, n_late, n_unmatched;
+    uint64_t n_unread; /* launches since its classic buffers were read last */
     uint64_t n_bad[STROBE_DEVICE_N_BAD];
 };
 
@@ -116,19 +119,33 @@ uint64_t strobe_device_take_flow(struct strobe_device_trace *trace, uint32_t pro
 enum strobe_err strobe_device_saved_load(struct strobe_device_trace *trace,
                                          const struct strobe_device_left *left);
 
-/* ---- lanes.c ---- */
+/* ---- tracks.c ---- */
 
 /* The track of a lane, made at its first use; NULL: there is no memory for it, and what it makes is refused. */
 struct strobe_device_track *strobe_device_lanes_track(struct strobe_device_trace *trace,
                                                       const struct strobe_device_lane *lane);
+/* That of one that made something; NULL: it has not. */
+struct strobe_device_track *strobe_device_lanes_known(struct strobe_device_trace *trace,
+                                                      const struct strobe_device_lane *lane);
+/* A thread of the trace for a lane. False: over the budget; the lane keeps the one that it has. */
+bool strobe_device_lanes_new_track(struct strobe_device_trace *trace,
+                                   struct strobe_device_track *lane,
+                                   const struct strobe_device_place *core, uint32_t index,
+                                   uint32_t risc);
+void strobe_device_lanes_core(struct strobe_device_trace *trace,
+                              const struct strobe_device_core_facts *core);
+/* The name of a lane's RISC; `out` is room for one. */
+const char *strobe_device_lanes_risc(const struct strobe_device_trace *trace, uint32_t core,
+                                     uint32_t risc, char out[24]);
+
+/* ---- lanes.c ---- */
+
 /* Zones that are open there began in another file: they begin in this one too. */
 void strobe_device_lanes_begin_again(struct strobe_device_trace *trace, uint32_t core,
                                      uint32_t risc);
 
 /* The calls of the stream that are about lanes. */
 void strobe_device_lanes_calls(struct strobe_device_calls *calls);
-void strobe_device_lanes_core(struct strobe_device_trace *trace,
-                              const struct strobe_device_core_facts *core);
 /* The device was reset: what was open stays open for good, clocks begin anew. */
 void strobe_device_lanes_reset(struct strobe_device_trace *trace);
 /* Words of a lane made no sense, or (`gap`) did not come: records of it are missing. */
@@ -140,18 +157,12 @@ void strobe_device_lanes_hand_on(struct strobe_device_trace *trace);
 void strobe_device_lanes_settle(struct strobe_device_trace *trace);
 /* Hand on all that waits, note what does not add up. */
 void strobe_device_lanes_end(struct strobe_device_trace *trace);
-/* The track of a lane, made at its first use; NULL: there is no memory for it, and what it makes is refused. */
-struct strobe_device_track *strobe_device_lanes_track(struct strobe_device_trace *trace,
-                                                      const struct strobe_device_lane *lane);
 /* So many records can't be stored. */
 void strobe_device_lanes_refuse(struct strobe_device_trace *trace, uint64_t n);
 /* Zones and marks of a lane, by begin; nothing that began before `until` is still to come. */
 void strobe_device_lanes_add(struct strobe_device_trace *trace, const struct strobe_device_lane *at,
                              const struct strobe_nest_zone *zones, uint32_t n_zones,
                              uint64_t until);
-/* The name of a lane's RISC; `out` is room for one. */
-const char *strobe_device_lanes_risc(const struct strobe_device_trace *trace, uint32_t core,
-                                     uint32_t risc, char out[24]);
 
 /* ---- classic.c ---- */
 

@@ -15,120 +15,7 @@
 #include "device/counter_names.h"
 #include "device_record/internal.h"
 
-enum {
-    FIRST_TID = 256, /* below it: tracks of the device itself */
-    ZONES = 256,     /* that a lane takes before it looks at how many wait */
-};
-
-/* ---- tracks ---- */
-
-static const char *risc_name(const struct strobe_device_trace *t,
-                             const struct strobe_device_core_facts *core, uint32_t risc,
-                             char out[24])
-{
-    static const char *const tensix[] = {"BRISC", "NCRISC", "TRISC_0", "TRISC_1", "TRISC_2"};
-    if (core->kind == STROBE_CORE_ETH)
-        return risc ? "ERISC_1" : "ERISC";
-    if (t->is_trace_only)
-        return "TENSIX_RISC_AGG";
-    if (t->n_riscs <= 5 && risc < 5)
-        return tensix[risc];
-    if (risc < 8)
-        snprintf(out, 24, "QUASAR_DM%u", risc);
-    else
-        snprintf(out, 24, "QUASAR_NEO%u_TRISC%u", (risc - 8) / 4, (risc - 8) % 4);
-    return out;
-}
-
-/* The core of an index, with facts of its own making where none came. NULL: no memory. */
-static struct strobe_device_place *core_of(struct strobe_device_trace *t, uint32_t index)
-{
-    if (index >= t->n_cores) {
-        uint32_t n = index < 64 ? 64 : index + index / 2 + 1;
-        struct strobe_device_place *more = strobe_array_resize(t->cores, n, sizeof *more);
-        if (!more)
-            return NULL;
-        memset(more + t->n_cores, 0, (n - t->n_cores) * sizeof *more);
-        t->cores = more;
-        t->n_cores = n;
-    }
-    STROBE_ASSERT(index < t->n_cores && t->cores);
-    return &t->cores[index];
-}
-
-static void describe_track(struct strobe_device_trace *t, struct strobe_device_track *lane,
-                           const struct strobe_device_core_facts *core, uint32_t risc)
-{
-    char text[64], buffer[24];
-    uint32_t x = core->core_yx & 0xffff, y = core->core_yx >> 16;
-    uint32_t logical_x = core->logical_yx & 0xffff, logical_y = core->logical_yx >> 16;
-    int n = snprintf(text, sizeof text, "core %u,%u %s%s", logical_x, logical_y,
-                     risc_name(t, core, risc, buffer), lane->n_resets ? ", after a reset" : "");
-    STROBE_ASSERT(lane->track && n > 0 && (size_t)n < sizeof text);
-    strobe_build_thread_name(t->build, lane->track, text, (size_t)n);
-    uint64_t numbers[] = {
-        strobe_build_track_id(lane->track), core->kind, x, y, logical_x, logical_y, risc};
-    strobe_build_record(t->build, STROBE_META_DEVICE_LANE, numbers, NULL, NULL);
-}
-
-/* A thread of the trace for a lane. False: over the budget; the lane keeps the one that it has. */
-static bool make_track(struct strobe_device_trace *t, struct strobe_device_track *lane,
-                       const struct strobe_device_place *core, uint32_t index, uint32_t risc)
-{
-    STROBE_ASSERT(risc < STROBE_DEVICE_RISCS &&
-                  STROBE_DEVICE_RISCS <= 32);               /* no two lanes have one id */
-    uint64_t tid = FIRST_TID + (uint64_t)index * 32 + risc; /* short: it is shown beside the name */
-    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
-    struct strobe_build_track *track =
-        strobe_build_thread(t->build, tid + ((uint64_t)lane->n_resets << 32), tick);
-    if (!track)
-        return false;
-    lane->track = track;
-    describe_track(t, lane, &core->facts, risc);
-    return true;
-}
-
-/* The track of a lane that made something; NULL: it has not. */
-static struct strobe_device_track *known_track(struct strobe_device_trace *t,
-                                               const struct strobe_device_lane *lane)
-{
-    bool is_core = lane->core < t->n_cores && lane->risc < STROBE_DEVICE_RISCS;
-    return is_core ? t->cores[lane->core].lanes[lane->risc] : NULL;
-}
-
-struct strobe_device_track *strobe_device_lanes_track(struct strobe_device_trace *t,
-                                                      const struct strobe_device_lane *lane)
-{
-    struct strobe_device_place *core = core_of(t, lane->core);
-    if (!core || lane->risc >= STROBE_DEVICE_RISCS)
-        return NULL;
-    if (core->lanes[lane->risc])
-        return core->lanes[lane->risc];
-    struct strobe_device_track *track = calloc(1, sizeof *track);
-    if (!track)
-        return NULL;
-    if (!core->has_facts)
-        core->facts = (struct strobe_device_core_facts){
-            .index = lane->core, .core_yx = lane->core_yx, .logical_yx = lane->core_yx};
-    if (!make_track(t, track, core, lane->core, lane->risc)) {
-        free(track);
-        return NULL;
-    }
-    STROBE_ASSERT(track->track && !core->lanes[lane->risc]);
-    core->lanes[lane->risc] = track;
-    t->n_lanes++;
-    return track;
-}
-
-void strobe_device_lanes_core(struct strobe_device_trace *t,
-                              const struct strobe_device_core_facts *facts)
-{
-    struct strobe_device_place *core = core_of(t, facts->index);
-    if (!core)
-        return;
-    core->facts = *facts;
-    core->has_facts = true;
-}
+enum { ZONES = 256 }; /* that a lane takes before it looks at how many wait */
 
 /* ---- from cycles to ticks ---- */
 
@@ -136,10 +23,11 @@ void strobe_device_lanes_core(struct strobe_device_trace *t,
 struct taking {
     struct strobe_device_trace *trace;
     struct strobe_device_track *lane;
-    uint32_t core, number; /* of the lane over all cores, from 1 */
-    int64_t offset;        /* from its cycles to common time */
-    uint64_t flow;         /* of the launch that is to be handed on */
-    const char *program;   /* borrowed: its name */
+    uint32_t core, number;       /* of the lane over all cores, from 1 */
+    int64_t offset;              /* from its cycles to common time */
+    uint64_t flow;               /* of the launch that is to be handed on */
+    const char *program;         /* borrowed: its name */
+    struct strobe_nest_zone sum; /* the first half of one; kind 0: none */
 };
 
 /* What the ids of the device's sites are. */
@@ -182,7 +70,7 @@ static void emit_counter(struct taking *taking, const struct strobe_nest_zone *m
 {
     struct strobe_device_trace *t = taking->trace;
     STROBE_ASSERT(taking->core < t->n_cores); /* its lane has a track */
-    const struct strobe_device_core_facts *core = &core_of(t, taking->core)->facts;
+    const struct strobe_device_core_facts *core = &t->cores[taking->core].facts;
     const char *counter = strobe_device_counter_name(mark->program);
     char name[96];
     int n = snprintf(name, sizeof name, "%s core %u,%u", counter ? counter : "counter",
@@ -212,9 +100,34 @@ static void emit_mark(struct taking *taking, const struct strobe_nest_zone *mark
     strobe_build_zone_end(t->build, taking->lane->track, tick);
 }
 
+/* Zones that the device added up instead of sending them: one mark for all of a site. */
+static void emit_sum(struct taking *taking, const struct strobe_nest_zone *range, uint64_t tick)
+{
+    struct strobe_build *build = taking->trace->build;
+    struct strobe_build_track *track = taking->lane->track;
+    const struct strobe_nest_zone *sum = &taking->sum;
+    uint64_t count = sum->program, loc;
+    char text[96];
+    int n =
+        snprintf(text, sizeof text, "%" PRIu64 " zones, %" PRIu64 " cycles, least %u, greatest %u",
+                 count, sum->end, (uint32_t)range->end, (uint32_t)(range->end >> 32));
+    STROBE_ASSERT(sum->id == range->id && n > 0 && (size_t)n < sizeof text);
+    loc = strobe_device_loc(taking->trace, sum->id, STROBE_DEVICE_NAME_SUM);
+    strobe_build_zone_begin(build, track, tick, loc);
+    strobe_build_event(build, track, tick, STROBE_KIND_ZONE_VALUE, &count, NULL, 0);
+    strobe_build_event(build, track, tick, STROBE_KIND_ZONE_TEXT, NULL, text, (size_t)n);
+    strobe_build_zone_end(build, track, tick);
+}
+
 static void take_mark(void *context, const struct strobe_nest_zone *mark, uint64_t tick)
 {
-    emit_mark(context, mark, tick);
+    struct taking *taking = context;
+    if (mark->kind == STROBE_NEST_SUM)
+        taking->sum = *mark;
+    else if (mark->kind == STROBE_NEST_SUM_RANGE)
+        emit_sum(taking, mark, tick);
+    else
+        emit_mark(taking, mark, tick);
 }
 
 /* The way of nearly all that a device sends: a run goes to the encoder. */
@@ -345,6 +258,11 @@ static void relieve(struct strobe_device_trace *t, struct strobe_device_track *l
     advance(t, lane, core, risc, until, NULL, 0);
 }
 
+static void see_time(struct strobe_device_track *lane, uint64_t cycles)
+{
+    lane->latest = cycles > lane->latest ? cycles : lane->latest;
+}
+
 static void on_zones(void *context, const struct strobe_device_lane *at,
                      const struct strobe_device_zone *zones, size_t n_zones)
 {
@@ -358,6 +276,7 @@ static void on_zones(void *context, const struct strobe_device_lane *at,
         else
             lane->n_zones += n;
         done += n;
+        see_time(lane, zones[done - 1].end); /* they come in the order of their ends */
         relieve(t, lane, at->core, at->risc);
     }
     STROBE_ASSERT(zones || !n_zones);
@@ -365,26 +284,33 @@ static void on_zones(void *context, const struct strobe_device_lane *at,
         strobe_device_lanes_refuse(t, n_zones);
 }
 
+/* One record, and a mark for each of its values. */
 static void add_mark(struct strobe_device_trace *t, const struct strobe_device_lane *at,
                      const struct strobe_device_mark *mark, enum strobe_nest_kind kind)
 {
     struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
-    struct strobe_nest_zone one = {mark->time, mark->n_values ? mark->values[0] : 0, mark->id, kind,
-                                   mark->program};
-    if (mark->id == STROBE_ID_COUNTER && mark->n_values == 2)
-        one.program = (uint32_t)mark->values[1];
-    if (!lane || strobe_nest_add(&lane->nest, &one, 1)) {
+    bool is_counter = mark->id == STROBE_ID_COUNTER && mark->n_values == 2;
+    struct strobe_nest_zone all[STROBE_DATA_MAX_WORDS / 2];
+    uint32_t n = 0;
+    do {
+        all[n] = (struct strobe_nest_zone){mark->time, mark->n_values ? mark->values[n] : 0,
+                                           mark->id, kind, mark->program};
+    } while (++n < mark->n_values && n < STROBE_DATA_MAX_WORDS / 2 && !is_counter);
+    if (is_counter)
+        all[0].program = (uint32_t)mark->values[1];
+    if (!lane || strobe_nest_add(&lane->nest, all, n)) {
         strobe_device_lanes_refuse(t, 1);
         return;
     }
     lane->n_marks++;
+    see_time(lane, mark->time);
     relieve(t, lane, at->core, at->risc);
 }
 
 void strobe_device_lanes_add(struct strobe_device_trace *t, const struct strobe_device_lane *at,
                              const struct strobe_nest_zone *zones, uint32_t n_zones, uint64_t until)
 {
-    struct strobe_device_track *lane = known_track(t, at);
+    struct strobe_device_track *lane = strobe_device_lanes_known(t, at);
     STROBE_ASSERT(lane && lane->buffer);
     for (uint32_t done = 0; done < n_zones;) {
         uint32_t limit = lane_limit(t), n = n_zones - done < limit ? n_zones - done : limit;
@@ -421,27 +347,42 @@ static void on_drop(void *context, const struct strobe_device_lane *at, uint32_t
         lane->n_dropped += count;
 }
 
-/* Zones that the device added up instead of sending them: one mark for all of a site. */
+/* The earliest time that something can have which comes from a lane now and has none of its own: behind all that came, and that was handed on. Of a lane
+ * that sent nothing: when its core's clock was read last. */
+static uint64_t time_now(const struct strobe_device_trace *t,
+                         const struct strobe_device_track *lane, uint32_t core)
+{
+    const struct strobe_device_axis *clock = &t->clock;
+    uint64_t time = lane->latest;
+    if (lane->has_table && lane->table_time > time)
+        time = lane->table_time;
+    if (lane->nest.out > time && lane->nest.out < UINT64_MAX - 1)
+        time = lane->nest.out;
+    if (time)
+        return time;
+    const struct strobe_device_core_clock *at =
+        core < clock->n_cores && clock->cores[core].band.is_there ? &clock->cores[core]
+                                                                  : &clock->own;
+    return at->band.is_there && at->band.cycles > 0 ? (uint64_t)at->band.cycles : 0;
+}
+
+/* It waits as the zones do that it stands behind. */
 static void on_sum(void *context, const struct strobe_device_lane *at,
                    const struct strobe_device_sum *sum)
 {
     struct strobe_device_trace *t = context;
     struct strobe_device_track *lane = strobe_device_lanes_track(t, at);
-    uint64_t tick = t->options.host.tick_at(t->options.host.context, t->last_ns);
-    uint64_t count = sum->count;
-    char text[96];
-    int n = snprintf(text, sizeof text, "%u zones, %" PRIu64 " cycles, least %u, greatest %u",
-                     sum->count, sum->sum, sum->min, sum->max);
-    if (!lane) {
-        strobe_device_lanes_refuse(t, count);
+    uint64_t time = lane ? time_now(t, lane, at->core) : 0;
+    struct strobe_nest_zone both[] = {
+        {time, sum->sum, sum->id, STROBE_NEST_SUM, sum->count},
+        {time, (uint64_t)sum->max << 32 | sum->min, sum->id, STROBE_NEST_SUM_RANGE, sum->program}};
+    if (!lane || strobe_nest_add(&lane->nest, both, 2)) {
+        strobe_device_lanes_refuse(t, sum->count);
         return;
     }
-    lane->n_summed += count;
-    strobe_build_zone_begin(t->build, lane->track, tick,
-                            strobe_device_loc(t, sum->id, STROBE_DEVICE_NAME_SUM));
-    strobe_build_event(t->build, lane->track, tick, STROBE_KIND_ZONE_VALUE, &count, NULL, 0);
-    strobe_build_event(t->build, lane->track, tick, STROBE_KIND_ZONE_TEXT, NULL, text, (size_t)n);
-    strobe_build_zone_end(t->build, lane->track, tick);
+    lane->n_summed += sum->count;
+    see_time(lane, time);
+    relieve(t, lane, at->core, at->risc);
 }
 
 static void on_open(void *context, const struct strobe_device_lane *at, uint64_t cycles,
@@ -449,7 +390,7 @@ static void on_open(void *context, const struct strobe_device_lane *at, uint64_t
 {
     struct strobe_device_trace *t = context;
     struct strobe_device_track *lane =
-        n_open ? strobe_device_lanes_track(t, at) : known_track(t, at);
+        n_open ? strobe_device_lanes_track(t, at) : strobe_device_lanes_known(t, at);
     if (!lane)
         return;
     if (lane->nest.n_waiting >= lane_limit(t))
@@ -511,7 +452,7 @@ static void on_total(void *context, const struct strobe_device_lane *at,
     struct strobe_device_trace *t = context;
     bool made_nothing = total->emitted == 0 && !total->dropped;
     struct strobe_device_track *lane =
-        made_nothing ? known_track(t, at) : strobe_device_lanes_track(t, at);
+        made_nothing ? strobe_device_lanes_known(t, at) : strobe_device_lanes_track(t, at);
     (void)is_bye; /* the last frame has the lanes of some cores, those before it the others' */
     if (!lane)
         return;
@@ -565,6 +506,7 @@ static void end_lane(struct strobe_device_trace *t, uint32_t core, uint32_t risc
     t->n_late += lane->nest.n_late;
     lane->n_table = 0;
     lane->has_table = false;
+    lane->latest = 0;
     strobe_nest_free(&lane->nest);
 }
 
@@ -587,7 +529,7 @@ static void reset_lane(struct strobe_device_trace *t, uint32_t core, uint32_t ri
     if (!strobe_build_track_depth(lane->track))
         return;
     lane->n_resets++;
-    make_track(t, lane, &t->cores[core], core, risc);
+    strobe_device_lanes_new_track(t, lane, &t->cores[core], core, risc);
 }
 
 void strobe_device_lanes_reset(struct strobe_device_trace *t)
@@ -599,13 +541,6 @@ void strobe_device_lanes_reset(struct strobe_device_trace *t)
     strobe_build_note(t->build, "device %u was reset: its clocks began anew", t->options.device);
     strobe_device_note_skew(t); /* those of the epoch that ends */
     strobe_device_axis_reset(&t->clock);
-}
-
-const char *strobe_device_lanes_risc(const struct strobe_device_trace *t, uint32_t core,
-                                     uint32_t risc, char out[24])
-{
-    STROBE_ASSERT(core < t->n_cores);
-    return risc_name(t, &t->cores[core].facts, risc, out);
 }
 
 void strobe_device_lanes_end(struct strobe_device_trace *t)

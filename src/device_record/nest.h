@@ -25,7 +25,15 @@
 #define STROBE_NEST_OPEN UINT64_MAX /* end of a zone that is not closed */
 
 /* What a lane made: a zone, or a mark, which has a time and no end. */
-enum strobe_nest_kind { STROBE_NEST_ZONE = 0, STROBE_NEST_EVENT = 1, STROBE_NEST_DATA = 2 };
+enum strobe_nest_kind {
+    STROBE_NEST_ZONE = 0,
+    STROBE_NEST_EVENT = 1,
+    STROBE_NEST_DATA = 2,
+    /* Zones that a device added up are two, of one time and side by side: what is put in later goes before or behind both. */
+    STROBE_NEST_SUM = 3, /* its value: all their cycles; its program: their number */
+    STROBE_NEST_SUM_RANGE =
+        4 /* its value: the most cycles of one, and in the lower half the least */
+};
 
 /* 24 bytes, and of a zone those that the decoder makes (device/stream.h): what waits is most of a recorder's memory for a device. */
 struct strobe_nest_zone {

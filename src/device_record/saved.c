@@ -19,7 +19,7 @@ struct head {
     uint64_t n_locs;
     uint32_t n_slots, n_flows, free_flow, n_clocks;
     uint32_t n_lanes, n_facts, n_tracks, n_riscs, epoch;
-    uint8_t has_hello, has_bye, has_buffers, same;
+    uint8_t has_hello, has_bye, has_buffers, is_virtual;
     uint64_t last_ns, n_lost_flows, n_late, n_unmatched;
     uint64_t n_bad[STROBE_DEVICE_N_BAD];
     uint64_t pools[STROBE_DEVICE_POOLS];
@@ -43,7 +43,7 @@ struct facts {
 
 struct track {
     uint32_t core, risc, n_waiting, n_stack, n_table, has_table;
-    uint64_t out, n_late, table_time, n_zones, n_marks, n_summed, n_dropped, total_emitted,
+    uint64_t out, n_late, table_time, latest, n_zones, n_marks, n_summed, n_dropped, total_emitted,
         total_dropped, n_resets, is_damaged, has_gap;
     struct strobe_build_saved_track build;
     struct strobe_nest_zone table[STROBE_DEVICE_TABLE];
@@ -60,7 +60,7 @@ uint32_t strobe_device_trace_layout(void)
                       sizeof(struct facts),
                       sizeof(struct track),
                       sizeof(struct strobe_nest_zone)};
-    uint32_t layout = 2; /* counts changes that no size shows */
+    uint32_t layout = 3; /* counts changes that no size shows */
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         layout = layout * 31 + (uint32_t)sizes[i];
     return layout;
@@ -127,6 +127,7 @@ static void put_track(struct strobe_out *out, const struct strobe_device_track *
                            .out = lane->nest.out,
                            .n_late = lane->nest.n_late,
                            .table_time = lane->table_time,
+                           .latest = lane->latest,
                            .n_zones = lane->n_zones,
                            .n_marks = lane->n_marks,
                            .n_summed = lane->n_summed,
@@ -158,6 +159,7 @@ static struct head head_of(const struct strobe_device_trace *t)
     head.has_hello = t->has_hello;
     head.has_bye = t->has_bye;
     head.has_buffers = t->has_buffers;
+    head.is_virtual = t->is_virtual;
     head.last_ns = t->last_ns;
     head.n_lost_flows = t->n_lost_flows;
     head.n_late = t->n_late;
@@ -349,6 +351,7 @@ static enum strobe_err load_track(struct strobe_device_trace *t, struct reader *
     lane->n_table = track->n_table;
     lane->has_table = track->has_table;
     lane->table_time = track->table_time;
+    lane->latest = track->latest;
     memcpy(lane->table, track->table, sizeof lane->table);
     lane->n_zones = track->n_zones;
     lane->n_marks = track->n_marks;
@@ -372,6 +375,7 @@ static void load_head(struct strobe_device_trace *t, const struct head *head, bo
     t->has_bye = head->has_bye;
     t->last_ns = head->last_ns;
     t->is_resumed = head->has_hello;
+    t->is_virtual = head->is_virtual;
     if (!same_file)
         return;
     t->has_hello = head->has_hello;

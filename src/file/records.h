@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* error_ns of a clock_map: nothing is known of how far its times are off. */
+#define STROBE_CLOCK_ERROR_UNKNOWN 1000000000000000000ull
+
 struct strobe_records {
     uint8_t *bytes; /* owned: cap bytes, freed by strobe_records_free */
     size_t n_bytes;

@@ -57,6 +57,11 @@ class Import(unittest.TestCase):
         (root / name).write_text(text)
         return root
 
+    def test_lines_that_are_set_aside_are_losses(self):
+        _, zones, info = self.imported(self.write(HEAD + row(10, "ZONE_END") + row(20, "ZONE_END")))
+        self.assertEqual(zones, [])
+        self.assertIn("coverage: 0.00 % (2 emitted = 0 stored + 2 dropped)", info)
+
     # ---- forms ----
 
     @unittest.skipUnless(REAL.exists(), f"no real log at {REAL}")

@@ -199,7 +199,7 @@ export function makeInfo(app) {
             t.host ? facts('Host', [['name', t.host.name], ['kernel', t.host.kernel], ['CPU', t.host.cpu]]) : null,
             clocks,
             (t.hosts || []).length > 1 ? facts('Merged of', t.hosts.slice(0, 64).map((x) => [x.name, clockOf(x)])) : null,
-            ...t.processes.slice(0, 30).map((p) => facts(`Process ${p.pid}`, [['program', p.exe], ['arguments', p.argv.join(' ')], ['folder', p.cwd], ['end', ending(p)], ['its own clock', p.clock_error_ns ? `give or take ${format.duration(p.clock_error_ns)}` : '']])),
+            ...t.processes.slice(0, 30).map((p) => facts(`Process ${p.pid}`, [['program', p.exe], ['arguments', p.argv.join(' ')], ['folder', p.cwd], ['end', ending(p)], ['its own clock', p.clock_error_ns >= 1e18 ? 'nothing is known of its error' : p.clock_error_ns ? `give or take ${format.duration(p.clock_error_ns)}` : '']])),
             t.notes.length || (t.limits || []).length ? facts('Notes of the recorder', [...t.notes, ...(t.limits || [])].slice(0, 50).map((n, i) => [String(i + 1), n])) : null));
     }
     return {id: 'info', title: 'Info', element, update};

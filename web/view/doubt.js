@@ -72,7 +72,7 @@ function paintError(painter, row, y, ns) {
         return;
     ctx.fillStyle = hatch(painter, 'note');
     painter.rect(scene.label, y, scene.width - scene.label, row.height - 1);
-    const text = `its clock: give or take ${format.duration(ns)}`, w = ctx.measureText(text).width + 12;
+    const text = ns >= 1e18 ? 'its clock: nothing is known of its error' : `its clock: give or take ${format.duration(ns)}`, w = ctx.measureText(text).width + 12;
     ctx.fillStyle = theme.head;
     painter.rect(scene.label + 6, y + 3, w, row.height - 7);
     ctx.fillStyle = theme.note;

@@ -42,7 +42,7 @@ static inline enum strobe_err strobe_row_ring_join(struct strobe_row_ring *ring)
     return STROBE_OK;
 }
 #else
-/* Start the other thread, which gives, or takes. NULL: there is none to be had. */
+/* Start the other thread, which gives, or takes. NULL: there is none. */
 struct strobe_row_ring *strobe_row_ring_start(strobe_row_ring_work *work, void *context,
                                               int work_gives);
 

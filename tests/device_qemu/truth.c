@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "strobe/device.h"
+#include "../device_sim/need.h"
 
 static const char kernel[] = "#include \"dataflow_api.h\"\n"
                              "#include <tools/profiler/kernel_profiler.hpp>\n"
@@ -28,15 +29,6 @@ static const char kernel[] = "#include \"dataflow_api.h\"\n"
                              "        DeviceTimestampedData(\"after\", after);\n"
                              "    }\n"
                              "}\n";
-
-static void need(enum strobe_device_result result, const char *what)
-{
-    if (!result)
-        return;
-    fprintf(stderr, "%s: %s (%s)\n", what, strobe_device_result_text(result),
-            strobe_device_reason());
-    exit(1);
-}
 
 int main(int argc, char **argv)
 {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "strobe/device.h"
+#include "need.h"
 
 static const char kernel[] = "#include <tools/profiler/kernel_profiler.hpp>\n"
                              "void kernel_main()\n"
@@ -28,15 +29,6 @@ static const char kernel[] = "#include <tools/profiler/kernel_profiler.hpp>\n"
                              "}\n";
 #define DATA    "#include \"dataflow_api.h\"\n"
 #define COMPUTE "#include \"compute_kernel_api.h\"\n"
-
-static void need(enum strobe_device_result result, const char *what)
-{
-    if (!result)
-        return;
-    fprintf(stderr, "%s: %s (%s)\n", what, strobe_device_result_text(result),
-            strobe_device_reason());
-    exit(1);
-}
 
 static struct strobe_program *make(const struct strobe_device_info *info, uint32_t n_zones,
                                    uint32_t hangs)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "strobe/device.h"
+#include "need.h"
 
 static const char kernel[] = "#include \"dataflow_api.h\"\n"
                              "#include <tools/profiler/kernel_profiler.hpp>\n"
@@ -27,15 +28,6 @@ static const char kernel[] = "#include \"dataflow_api.h\"\n"
                              "    DeviceTimestampedData(\"one\", 101);\n"
                              "    DeviceTimestampedData(\"two\", 202, 201);\n"
                              "}\n";
-
-static void need(enum strobe_device_result result, const char *what)
-{
-    if (!result)
-        return;
-    fprintf(stderr, "%s: %s (%s)\n", what, strobe_device_result_text(result),
-            strobe_device_reason());
-    exit(1);
-}
 
 static void end(struct strobe_device *device, const char *how)
 {

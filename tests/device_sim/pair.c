@@ -9,6 +9,7 @@
 
 #include "strobe/device.h"
 #include "strobe/strobe.h"
+#include "need.h"
 
 enum { MOST = 8 };
 
@@ -20,15 +21,6 @@ static const char kernel[] = "#include \"dataflow_api.h\"\n"
                              "        DeviceZoneScopedN(\"step\");\n"
                              "    }\n"
                              "}\n";
-
-static void need(enum strobe_device_result result, const char *what)
-{
-    if (!result)
-        return;
-    fprintf(stderr, "%s: %s (%s)\n", what, strobe_device_result_text(result),
-            strobe_device_reason());
-    exit(1);
-}
 
 static void run(struct strobe_device **devices, uint32_t n_devices, struct strobe_program *program,
                 uint32_t n_launches)

@@ -11,6 +11,7 @@
 
 #include "device_host/internal.h"
 #include "device_sim/internal.h"
+#include "need.h"
 
 enum { MOST = 4, PAUSE_US = 4000 };
 
@@ -27,15 +28,6 @@ static const char kernel[] =
     "        DeviceTimestampedData(\"after\", (uint64_t)high << 32 | low);\n"
     "    }\n"
     "}\n";
-
-static void need(enum strobe_device_result result, const char *what)
-{
-    if (!result)
-        return;
-    fprintf(stderr, "%s: %s (%s)\n", what, strobe_device_result_text(result),
-            strobe_device_reason());
-    exit(1);
-}
 
 /* Between 0 and 1. */
 static double draw(uint64_t *state)

@@ -11,6 +11,7 @@
 #include <strobe/device.h>
 
 #include "bystanders.h"
+#include "../device_sim/need.h"
 
 enum { N_PARTS = 9, CYCLES = 12, PER_US = 10 }; /* CYCLES: of a barrier with nothing on its way */
 
@@ -40,15 +41,6 @@ static const char parts_text[] =
 static struct strobe_device *device;
 static struct strobe_program *program;
 static int n_rounds = 30;
-
-static void need(enum strobe_device_result result, const char *what)
-{
-    if (!result)
-        return;
-    fprintf(stderr, "%s: %s (%s)\n", what, strobe_device_result_text(result),
-            strobe_device_reason());
-    exit(1);
-}
 
 static uint32_t barriers(double us)
 {

@@ -39,7 +39,7 @@ static int compare(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Groups that are no less than 2^32 - 1 are told apart by comparing. */
+/* Groups that are no less than 2^32 - 1 are distinguished by comparing. */
 static struct strobe_sort_key key_of(const void *record)
 {
     const struct strobe_row *row = record;
